@@ -27,7 +27,8 @@ import io.distributedlock.provider.LockObserver;
 /**
  * Proxies for annotated methods. These beans are created before ordinary beans, and so
  * must not need any: the first locked call looks up the {@code LockOperations}. Each
- * context of a hierarchy has its own, for its own beans.
+ * context of a hierarchy has its own, for its own beans. Parameters have the names of the
+ * beans, which spares a search through all definitions.
  */
 @Configuration(proxyBeanMethods = false)
 @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
@@ -43,9 +44,10 @@ class LockProxyConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static LockedMethodRegistry distributedLockedMethodRegistry(LockAttributeSource source,
+	static LockedMethodRegistry distributedLockedMethodRegistry(LockAttributeSource distributedLockAttributeSource,
 			ConfigurableListableBeanFactory beanFactory, ObjectProvider<LockObserver> observers) {
-		return new LockedMethodRegistry(source, beanFactory, new LockedCallRelay(beanFactory, observers));
+		return new LockedMethodRegistry(distributedLockAttributeSource, beanFactory,
+				new LockedCallRelay(beanFactory, observers));
 	}
 
 	@Bean
@@ -56,9 +58,10 @@ class LockProxyConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static LockAdvisor distributedLockAdvisor(LockedMethodRegistry methods, LockOperationsLookup operations,
-			Environment environment) {
-		return new LockAdvisor(new LockInterceptor(methods, operations), methods, order(environment));
+	static LockAdvisor distributedLockAdvisor(LockedMethodRegistry distributedLockedMethodRegistry,
+			LockOperationsLookup distributedLockOperationsLookup, Environment environment) {
+		return new LockAdvisor(new LockInterceptor(distributedLockedMethodRegistry, distributedLockOperationsLookup),
+				distributedLockedMethodRegistry, order(environment));
 	}
 
 	/** Binds the property without the bean that has them all, which is not there yet. */
@@ -77,16 +80,16 @@ class LockProxyConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static LockedBeanVerifier distributedLockedBeanVerifier(LockedMethodRegistry methods,
-			ConfigurableListableBeanFactory beanFactory, LockOperationsLookup operations) {
-		return new LockedBeanVerifier(methods, beanFactory, operations);
+	static LockedBeanVerifier distributedLockedBeanVerifier(LockedMethodRegistry distributedLockedMethodRegistry,
+			ConfigurableListableBeanFactory beanFactory, LockOperationsLookup distributedLockOperationsLookup) {
+		return new LockedBeanVerifier(distributedLockedMethodRegistry, beanFactory, distributedLockOperationsLookup);
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static LockedMethodStart distributedLockedMethodStart(LockedMethodRegistry methods,
+	static LockedMethodStart distributedLockedMethodStart(LockedMethodRegistry distributedLockedMethodRegistry,
 			ConfigurableListableBeanFactory beanFactory) {
-		return new LockedMethodStart(methods, beanFactory);
+		return new LockedMethodStart(distributedLockedMethodRegistry, beanFactory);
 	}
 
 }
