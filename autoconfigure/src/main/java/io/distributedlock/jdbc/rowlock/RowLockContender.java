@@ -153,6 +153,10 @@ final class RowLockContender implements LockContender {
 		CompletableFuture<SessionState> state = this.heldRows.check(row, this.locks.dialect(), lease).answer();
 		try {
 			if (state.get(Math.max(deadline.remainingNanos(), 0), TimeUnit.NANOSECONDS) != SessionState.ALIVE) {
+				if (row.until().isPast()) {
+					throw new LockProviderException(LockError.STORE_TIMEOUT, SqlErrors.PROVIDER,
+							"did not answer within the lease of " + lease.toMillis() + " ms", null);
+				}
 				throw failed("has ended the session " + row.session() + " that had just locked a row", null);
 			}
 		}
