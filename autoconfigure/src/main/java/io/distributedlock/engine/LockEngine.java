@@ -97,19 +97,19 @@ final class LockEngine {
 		return this.execution;
 	}
 
-	/** Creates the request of a driver. */
-	RunningRequest request(List<LockKey> keys, LockRequest request, RequestRunner driver) {
+	/** Creates the request of a runner. */
+	RunningRequest request(List<LockKey> keys, LockRequest request, RequestRunner runner) {
 		MinHoldCheck.requirePossible(request, this.context);
 		this.shortRenewals.check(request);
 		LockTerms terms = LockTerms.of(request, this.context.settings());
 		Duration callTimeout = this.context.settings().callTimeout();
-		WaitBudget budget = driver.waitsUnlimited() ? WaitBudget.unlimited(terms, callTimeout, this.context.nanoTime())
+		WaitBudget budget = runner.waitsUnlimited() ? WaitBudget.unlimited(terms, callTimeout, this.context.nanoTime())
 				: WaitBudget.of(terms, callTimeout, this.context.nanoTime());
 		if (keys.size() == 1) {
-			return new KeyRequest(this.context, this.queues, keys.get(0), terms, budget, driver, true)
+			return new KeyRequest(this.context, this.queues, keys.get(0), terms, budget, runner, true)
 				.observedBy(this.context.events().acquireStarted(keys.get(0)));
 		}
-		MultiKeyRequest multiKeyRequest = new MultiKeyRequest(this.context, this.queues, keys, terms, budget, driver,
+		MultiKeyRequest multiKeyRequest = new MultiKeyRequest(this.context, this.queues, keys, terms, budget, runner,
 				this::ended);
 		this.multiKeyRequests.add(multiKeyRequest);
 		return multiKeyRequest;

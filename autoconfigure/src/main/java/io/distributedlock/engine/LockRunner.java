@@ -62,17 +62,17 @@ final class LockRunner {
 	@Nullable LockLease tryAcquire(LockRequest request) {
 		LockRequest terms = (request.waitTime() != null) ? request : request.withWaitTime(Duration.ZERO);
 		this.nestedOrder.check(terms.keys(), terms, LockContext.findAll(), false);
-		ParkingRunner driver = new ParkingRunner(this.engine.environment(), WaitMode.LIMITED);
-		RunningRequest acquisition = this.requests.request(terms.keys(), terms, driver);
-		return driver.drive(acquisition) ? acquisition.lease() : null;
+		ParkingRunner runner = new ParkingRunner(this.engine.environment(), WaitMode.LIMITED);
+		RunningRequest acquisition = this.requests.request(terms.keys(), terms, runner);
+		return runner.drive(acquisition) ? acquisition.lease() : null;
 	}
 
 	private JoinableLease acquire(LockRequest request, List<LockKey> keys, List<LockLease> enclosing, WaitMode mode) {
 		this.nestedOrder.check(keys, request, enclosing, mode.isUnlimited());
 		long start = this.engine.nanoTime();
-		ParkingRunner driver = new ParkingRunner(this.engine.environment(), mode);
-		RunningRequest acquisition = this.requests.request(keys, request, driver);
-		if (!driver.drive(acquisition)) {
+		ParkingRunner runner = new ParkingRunner(this.engine.environment(), mode);
+		RunningRequest acquisition = this.requests.request(keys, request, runner);
+		if (!runner.drive(acquisition)) {
 			throw new LockNotAcquiredException(acquisition.key(), Duration.ofNanos(this.engine.nanoTime() - start),
 					acquisition.holder());
 		}
@@ -178,7 +178,7 @@ final class LockRunner {
 			}
 			this.nestedOrder.check(parts.missing(), request, enclosing, false);
 			CompletableFuture<LockLease> acquired = new CallbackRunner(this.engine,
-					(driver) -> this.requests.request(parts.missing(), request, driver))
+					(runner) -> this.requests.request(parts.missing(), request, runner))
 				.begin();
 			return kept.isEmpty() ? acquired : joinLater(acquired, kept, request);
 		}

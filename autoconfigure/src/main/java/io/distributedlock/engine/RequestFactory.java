@@ -15,8 +15,8 @@ interface RequestFactory {
 	 * Creates a request.
 	 * @param keys the keys to acquire, some of those of the request
 	 * @param request the terms
-	 * @param driver who drives the request
+	 * @param runner who drives the request
 	 */
-	RunningRequest request(List<LockKey> keys, LockRequest request, RequestRunner driver);
+	RunningRequest request(List<LockKey> keys, LockRequest request, RequestRunner runner);
 
 }

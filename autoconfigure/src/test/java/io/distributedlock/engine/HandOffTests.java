@@ -308,7 +308,7 @@ class HandOffTests {
 		assertThat(events).containsExactly("start", "end", "hand-off", "start", "end");
 	}
 
-	/** A driver that counts its signals. */
+	/** A runner that counts its signals. */
 	private record SignalledRunner(AtomicInteger signals) implements RequestRunner {
 
 		@Override

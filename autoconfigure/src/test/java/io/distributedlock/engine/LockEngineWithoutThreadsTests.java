@@ -45,7 +45,7 @@ class LockEngineWithoutThreadsTests {
 	private CompletableFuture<LockLease> acquireAsync(Duration waitTime) {
 		LockRequest request = LockRequest.of(KEY).withWaitTime(waitTime);
 		return new CallbackRunner(this.engine.context(),
-				(driver) -> this.engine.request(request.keys(), request, driver))
+				(runner) -> this.engine.request(request.keys(), request, runner))
 			.begin();
 	}
 

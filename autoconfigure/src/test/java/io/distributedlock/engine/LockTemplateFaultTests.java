@@ -52,7 +52,7 @@ class LockTemplateFaultTests {
 
 	private static final LockKey KEY = LockKey.of("seats", "13A");
 
-	/** The scripts of these tests delay and fail calls as a blocking driver does. */
+	/** The scripts of these tests delay and fail calls as a blocking client does. */
 	private final ScriptedLockProvider provider = new ScriptedLockProvider(true);
 
 	private final LockTimer timer = new LockTimer();

@@ -58,7 +58,7 @@ final class SimulatedUser implements RequestRunner {
 	private final WaitMode mode;
 
 	/** Decides what an interrupt does, as on a thread that waits. */
-	private final ParkingRunner driver;
+	private final ParkingRunner runner;
 
 	/** Whether the thread of this user is interrupted. */
 	private boolean interrupted;
@@ -103,7 +103,7 @@ final class SimulatedUser implements RequestRunner {
 		this.async = this.world.happens(0.3);
 		this.mode = (this.async || this.world.happens(0.6)) ? WaitMode.LIMITED
 				: WaitMode.values()[1 + this.world.choose(WaitMode.values().length - 1)];
-		this.driver = new ParkingRunner(process, this.mode);
+		this.runner = new ParkingRunner(process, this.mode);
 	}
 
 	/** Returns how long the store keeps the lock at most, unless it has a minHold. */
@@ -155,8 +155,8 @@ final class SimulatedUser implements RequestRunner {
 
 	private void beginAsync() {
 		this.simulation.arrived(this);
-		CompletableFuture<LockLease> future = new CallbackRunner(this.engine.context(), (driver) -> {
-			RunningRequest begun = this.engine.request(this.request.keys(), this.request, driver);
+		CompletableFuture<LockLease> future = new CallbackRunner(this.engine.context(), (runner) -> {
+			RunningRequest begun = this.engine.request(this.request.keys(), this.request, runner);
 			this.acquisition = begun;
 			return begun;
 		}).begin();
@@ -186,7 +186,7 @@ final class SimulatedUser implements RequestRunner {
 
 	@Override
 	public boolean waitsUnlimited() {
-		return this.driver.waitsUnlimited();
+		return this.runner.waitsUnlimited();
 	}
 
 	@Override
@@ -239,13 +239,13 @@ final class SimulatedUser implements RequestRunner {
 		}
 		RunningRequest.Progress progress = RunningRequest.Progress.BUSY;
 		try {
-			progress = this.driver.step(current);
+			progress = this.runner.step(current);
 			this.world.check(!mustEnd, "P9", this + " goes on although it was interrupted");
 			return progress;
 		}
 		finally {
 			if (progress != RunningRequest.Progress.WAIT) {
-				this.driver.restoreInterrupt();
+				this.runner.restoreInterrupt();
 			}
 			this.interrupted = Thread.interrupted();
 			this.world.check(progress == RunningRequest.Progress.WAIT || this.interrupted == this.interruptedBefore,

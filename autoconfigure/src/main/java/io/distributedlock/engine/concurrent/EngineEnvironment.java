@@ -36,15 +36,15 @@ public interface EngineEnvironment {
 	/** A kind of work. One kind never waits for the threads of another. */
 	public enum Work {
 
-		/** Attempts of requests without a thread, over a blocking driver. */
+		/** Attempts of requests without a thread, over a blocking client. */
 		ATTEMPTS,
 		/** Releases and withdrawals that no caller waits for. */
 		RELEASES,
-		/** Releases over a blocking driver whose end is told, but no thread waits for. */
+		/** Releases over a blocking client whose end is told, but no thread waits for. */
 		ASYNC_RELEASES,
 		/** The choice of what is renewed next, which waits for nothing. */
 		RENEWAL_ROUNDS,
-		/** Renewals over a blocking driver. */
+		/** Renewals over a blocking client. */
 		RENEWALS,
 		/** Reports of losses: log lines and observers, no code of the application. */
 		LOSSES,

@@ -17,7 +17,7 @@ import io.distributedlock.engine.concurrent.EngineEnvironment.Work;
 import io.distributedlock.provider.LockProvider;
 
 /**
- * The threads for calls of a blocking driver. Two calls to one node of the store are
+ * The threads for calls of a blocking client. Two calls to one node of the store are
  * under way at most, so that a node that does not answer leaves a thread for the others.
  * Safe for use by many threads.
  */

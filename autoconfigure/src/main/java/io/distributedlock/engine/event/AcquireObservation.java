@@ -16,7 +16,7 @@ import io.distributedlock.provider.LockObserver;
  * The observers of one request for one key. There is none where nothing is observed.
  * <p>
  * Invariant: a request that was started is ended exactly once. The queue ends it with the
- * grant, and its driver with everything else, also if both come together; one flag says
+ * grant, and its runner with everything else, also if both come together; one flag says
  * who was first.
  */
 public final class AcquireObservation {

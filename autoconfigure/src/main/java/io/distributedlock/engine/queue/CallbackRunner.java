@@ -34,7 +34,7 @@ public final class CallbackRunner implements RequestRunner {
 
 	private static final Log logger = LogFactory.getLog(CallbackRunner.class);
 
-	/** The drivers whose steps follow the one that runs on the current thread. */
+	/** The runners whose steps follow the one that runs on the current thread. */
 	private static final ThreadLocal<@Nullable Deque<CallbackRunner>> RUNNING = new ThreadLocal<>();
 
 	private final EngineContext engine;

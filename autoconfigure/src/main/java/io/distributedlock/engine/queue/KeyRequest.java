@@ -14,7 +14,7 @@ import io.distributedlock.engine.grant.RequestOutcome;
 import io.distributedlock.provider.AcquireOutcome;
 
 /**
- * A request for one key. The {@link KeyQueue} decides, and the driver takes one step
+ * A request for one key. The {@link KeyQueue} decides, and the runner takes one step
  * after the other. A hold that finds its requester gone is released.
  */
 public final class KeyRequest implements RunningRequest {
@@ -25,11 +25,11 @@ public final class KeyRequest implements RunningRequest {
 
 	private final KeyQueueRegistry queues;
 
-	private final RequestRunner driver;
+	private final RequestRunner runner;
 
 	private final Waiter waiter;
 
-	/** Accessed by the driver only. */
+	/** Accessed by the runner only. */
 	private @Nullable KeyQueue queue;
 
 	/**
@@ -37,11 +37,11 @@ public final class KeyRequest implements RunningRequest {
 	 * @param alone whether the hold begins with this key, or after further keys
 	 */
 	public KeyRequest(EngineContext engine, KeyQueueRegistry queues, LockKey key, LockTerms terms, WaitBudget budget,
-			RequestRunner driver, boolean alone) {
+			RequestRunner runner, boolean alone) {
 		this.engine = engine;
 		this.queues = queues;
-		this.driver = driver;
-		this.waiter = new Waiter(key, terms, budget, driver, alone);
+		this.runner = runner;
+		this.waiter = new Waiter(key, terms, budget, runner, alone);
 	}
 
 	/** Sets the observers, which have seen the start of the request. */
@@ -66,14 +66,14 @@ public final class KeyRequest implements RunningRequest {
 		KeyQueue.Turn turn = (joined != null) ? joined.turn(this.waiter) : arrive();
 		while (turn == KeyQueue.Turn.SEND) {
 			KeyQueue present = Objects.requireNonNull(this.queue);
-			if (this.engine.isBlocking() && !this.driver.mayBlock()) {
+			if (this.engine.isBlocking() && !this.runner.mayBlock()) {
 				sendInBackground(present);
 				return Progress.WAIT;
 			}
 			present.send(this.waiter);
 			turn = present.turn(this.waiter);
 			if (turn == KeyQueue.Turn.SEND && isInterrupted()) {
-				// The driver leaves before it attempts again.
+				// The runner leaves before it attempts again.
 				return Progress.WAIT;
 			}
 		}
@@ -99,7 +99,7 @@ public final class KeyRequest implements RunningRequest {
 	}
 
 	private boolean isInterrupted() {
-		return this.driver.mayBlock() && Thread.currentThread().isInterrupted();
+		return this.runner.mayBlock() && Thread.currentThread().isInterrupted();
 	}
 
 	/** Returns or throws the outcome. */

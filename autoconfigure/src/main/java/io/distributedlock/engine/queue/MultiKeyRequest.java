@@ -32,7 +32,7 @@ public final class MultiKeyRequest implements RunningRequest {
 
 	private final WaitBudget budget;
 
-	private final RequestRunner driver;
+	private final RequestRunner runner;
 
 	private final List<Hold> acquired = new ArrayList<>();
 
@@ -48,19 +48,19 @@ public final class MultiKeyRequest implements RunningRequest {
 	 * acquired unless it has acquired all
 	 */
 	public MultiKeyRequest(EngineContext engine, KeyQueueRegistry queues, List<LockKey> keys, LockTerms terms,
-			WaitBudget budget, RequestRunner driver, Consumer<MultiKeyRequest> onEnd) {
+			WaitBudget budget, RequestRunner runner, Consumer<MultiKeyRequest> onEnd) {
 		this.engine = engine;
 		this.queues = queues;
 		this.onEnd = onEnd;
 		this.keys = keys;
 		this.terms = terms;
 		this.budget = budget;
-		this.driver = driver;
+		this.runner = runner;
 		this.current = request(0).observedBy(engine.events().acquireStarted(keys.get(0)));
 	}
 
 	private KeyRequest request(int index) {
-		return new KeyRequest(this.engine, this.queues, this.keys.get(index), this.terms, this.budget, this.driver,
+		return new KeyRequest(this.engine, this.queues, this.keys.get(index), this.terms, this.budget, this.runner,
 				false);
 	}
 

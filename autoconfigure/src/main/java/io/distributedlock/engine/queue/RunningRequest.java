@@ -7,7 +7,7 @@ import io.distributedlock.LockKey;
 import io.distributedlock.engine.grant.JoinableLease;
 
 /**
- * A request for a lock, as a sequence of steps. Its driver decides how to wait between
+ * A request for a lock, as a sequence of steps. Its runner decides how to wait between
  * steps.
  */
 public interface RunningRequest {

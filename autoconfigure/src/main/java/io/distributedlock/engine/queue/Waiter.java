@@ -55,7 +55,7 @@ public final class Waiter {
 
 	private final WaitBudget budget;
 
-	private final RequestRunner driver;
+	private final RequestRunner runner;
 
 	private final boolean alone;
 
@@ -64,18 +64,18 @@ public final class Waiter {
 	/** Set before the arrival. */
 	private @Nullable AcquireObservation observation;
 
-	/** Accessed by the driver's step only. */
+	/** Accessed by the runner's step only. */
 	private long waitUntilNanos;
 
 	/**
 	 * Creates a waiter that has not arrived.
 	 * @param alone whether the hold begins with this key, or after further keys
 	 */
-	Waiter(LockKey key, LockTerms terms, WaitBudget budget, RequestRunner driver, boolean alone) {
+	Waiter(LockKey key, LockTerms terms, WaitBudget budget, RequestRunner runner, boolean alone) {
 		this.key = key;
 		this.terms = terms;
 		this.budget = budget;
-		this.driver = driver;
+		this.runner = runner;
 		this.alone = alone;
 	}
 
@@ -108,17 +108,17 @@ public final class Waiter {
 
 	/** Whether the step of this waiter may block for a round trip. */
 	boolean mayBlock() {
-		return this.driver.mayBlock();
+		return this.runner.mayBlock();
 	}
 
 	/** Returns the name of the requester, for people. */
 	String requester() {
-		return this.driver.requester();
+		return this.runner.requester();
 	}
 
 	/** Causes the next step; called without the lock of the queue. */
 	void signal() {
-		this.driver.signal();
+		this.runner.signal();
 	}
 
 	/** Sets when the next step is due without a signal. */
@@ -180,7 +180,7 @@ public final class Waiter {
 	/** Returns what an observer may know. */
 	LockSnapshot.Waiting view(long nowNanos) {
 		return new LockSnapshot.Waiting(this.key, requester(), Duration.ofNanos(waitedNanos(nowNanos)),
-				this.driver.waitsUnlimited() ? null : this.terms.waitTime());
+				this.runner.waitsUnlimited() ? null : this.terms.waitTime());
 	}
 
 }

@@ -86,7 +86,7 @@ public final class RenewalSender {
 	}
 
 	/**
-	 * Renews the grants of one lane. Over a blocking driver its batches follow each
+	 * Renews the grants of one lane. Over a blocking client its batches follow each
 	 * other, so that the lane leaves a thread for others.
 	 * @param node the node of the store that keeps them
 	 * @param due the grants in order of their deadlines

@@ -120,7 +120,7 @@ class KeyAnswersTests {
 		return LockProviderException.nothingSent(error, "scripted", problem, cause);
 	}
 
-	/** Driver of a request that takes no step. */
+	/** Runner of a request that takes no step. */
 	private static final class NoDriver implements RequestRunner {
 
 		@Override

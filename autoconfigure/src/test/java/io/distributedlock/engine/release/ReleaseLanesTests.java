@@ -14,7 +14,7 @@ import io.distributedlock.provider.ReleaseOutcome;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link ReleaseLanes}, over a blocking driver: three commands in the first
+ * Tests for {@link ReleaseLanes}, over a blocking client: three commands in the first
  * lane and two in the second, of one node two and one.
  */
 class ReleaseLanesTests {
