@@ -156,7 +156,7 @@ class ArchitectureTests {
 				room("interceptor.expression"), room("interceptor", "interceptor.expression", "reactive"),
 				room("interceptor.verify", "interceptor", "interceptor.expression"),
 				room("interceptor.aot", "interceptor", "interceptor.expression", "interceptor.verify"),
-				room("annotation", "interceptor"), room("transaction", "interceptor", "engine"),
+				room("annotation", "interceptor"), room("transaction", "engine"),
 				room("fencing", "provider", "engine", "jdbc", "jdbc.dialect"),
 				// Spring Boot.
 				room("actuate", "provider", "engine", "engine.renewal"), room("autoconfigure", "provider", "engine",
