@@ -28,7 +28,8 @@ import io.distributedlock.provider.LockObserver;
  * Proxies for annotated methods. These beans are created before ordinary beans, and so
  * must not need any: the first locked call looks up the {@code LockOperations}. Each
  * context of a hierarchy has its own, for its own beans. Parameters have the names of the
- * beans, which spares a search through all definitions.
+ * beans, which spares a search through all definitions, but for the one that an
+ * application may replace: its name may be that of the parent's.
  */
 @Configuration(proxyBeanMethods = false)
 @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
@@ -44,10 +45,9 @@ class LockProxyConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static LockedMethodRegistry distributedLockedMethodRegistry(LockAttributeSource distributedLockAttributeSource,
+	static LockedMethodRegistry distributedLockedMethodRegistry(LockAttributeSource source,
 			ConfigurableListableBeanFactory beanFactory, ObjectProvider<LockObserver> observers) {
-		return new LockedMethodRegistry(distributedLockAttributeSource, beanFactory,
-				new LockedCallRelay(beanFactory, observers));
+		return new LockedMethodRegistry(source, beanFactory, new LockedCallRelay(beanFactory, observers));
 	}
 
 	@Bean

@@ -32,11 +32,11 @@ abstract class FenceDialect {
 	/**
 	 * Returns where the table of the fences is: a {@code DataSource} can choose a
 	 * database or a schema for each transaction, but not those that the name of the table
-	 * has.
+	 * has. The parameters of a URL may name a schema, too.
 	 */
 	Location location(Connection connection) throws SQLException {
 		String url = String.valueOf(connection.getMetaData().getURL());
-		return isQualified() ? new Location(url, connection.getCatalog(), null)
+		return isQualified() ? new Location(url.split("[?;]", 2)[0], connection.getCatalog(), null)
 				: new Location(url, connection.getCatalog(), connection.getSchema());
 	}
 

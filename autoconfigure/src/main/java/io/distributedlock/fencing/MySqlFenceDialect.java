@@ -25,7 +25,7 @@ final class MySqlFenceDialect extends FenceDialect {
 	private static final Set<Integer> TIMEOUTS = Set.of(1205, 1969, 1317, 3024);
 
 	/** The database of a URL, and the servers before it. */
-	private static final Pattern DATABASE = Pattern.compile("^(jdbc:[^/]*//[^/?]+)/[^/?]*");
+	private static final Pattern DATABASE = Pattern.compile("^(jdbc:[^/]*//[^/?]*)/.*");
 
 	private final String advance;
 

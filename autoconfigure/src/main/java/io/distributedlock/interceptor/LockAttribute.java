@@ -6,6 +6,8 @@ import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.util.StringUtils;
+
 import io.distributedlock.LockKey;
 import io.distributedlock.LockRequest;
 import io.distributedlock.OnBusy;
@@ -123,13 +125,13 @@ public final class LockAttribute {
 
 	/**
 	 * Returns a copy with another provider.
-	 * @param provider the provider that keeps the lock, or {@code null} for the primary
-	 * one
+	 * @param provider the provider that keeps the lock, or {@code null} or an empty text
+	 * for the primary one
 	 * @return the copy
 	 */
 	public LockAttribute withProvider(@Nullable String provider) {
 		return new LockAttribute(this.name, this.keys, this.request, this.onBusy, this.fallback, this.onLost,
-				this.condition, provider);
+				this.condition, StringUtils.hasText(provider) ? provider : null);
 	}
 
 	/** Returns the lock's bounded name. */

@@ -305,9 +305,9 @@ class FenceDialectTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "jdbc:mysql://h:3306/a?x=1, jdbc:mysql://h:3306/b?x=1, true",
+	@CsvSource({ "jdbc:mysql://h:3306/a?x=1, jdbc:mysql://h:3306/b?x=2, true",
 			"'jdbc:mariadb:replication://h1,h2/a', 'jdbc:mariadb:replication://h1,h2/b', true",
-			"jdbc:mysql://h1/a, jdbc:mysql://h2/a, false", "jdbc:mysql:///a, jdbc:mysql:///b, false" })
+			"jdbc:mysql://h1/a, jdbc:mysql://h2/a, false", "jdbc:mysql:///a, jdbc:mysql:///b, true" })
 	void databaseOfAUrlDoesNotMatterToATableWithADatabase(String first, String second, boolean same)
 			throws SQLException {
 		FenceDialect dialect = new MySqlFenceDialect("mysql", "fences.distributed_lock_fence");

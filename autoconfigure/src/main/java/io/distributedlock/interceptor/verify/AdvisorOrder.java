@@ -68,7 +68,8 @@ final class AdvisorOrder {
 	private static void checkSecurity(Advisor security, LockedMethodRegistry registry, Set<Method> methods,
 			Class<?> targetClass, String beanName) {
 		for (Method method : methods) {
-			if (matches(security, method, targetClass) && SubscribedSecurity.concerns(method, targetClass, registry)) {
+			if (matches(security, method, targetClass)
+					&& SubscribedSecurity.concerns(security, method, targetClass, registry)) {
 				throw SubscribedSecurity.outside(method, targetClass, beanName);
 			}
 		}

@@ -64,8 +64,11 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 
 	private final ConcurrentMap<String, Object> early = new ConcurrentHashMap<>();
 
-	/** A type of Spring's that only tests have. */
-	private static final String BEAN_OVERRIDES = "org.springframework.test.context.bean.override.BeanOverrideHandler";
+	/**
+	 * A bean that Spring adds to the context of a test which puts objects in place of
+	 * beans.
+	 */
+	private static final String BEAN_OVERRIDES = "org.springframework.test.context.bean.override.internalBeanOverridePostProcessor";
 
 	private final Set<String> seen = ConcurrentHashMap.newKeySet();
 
@@ -157,11 +160,11 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 
 	/**
 	 * Returns whether a singleton has a definition that the container did not use, where
-	 * Spring's tests may have put it there.
+	 * a test may have put it there.
 	 */
 	private boolean isInPlaceOfDefinition(String beanName) {
 		return this.beanFactory.containsBeanDefinition(beanName) && !this.older.contains(beanName)
-				&& ClassUtils.isPresent(BEAN_OVERRIDES, this.beanFactory.getBeanClassLoader());
+				&& this.beanFactory.containsBean(BEAN_OVERRIDES);
 	}
 
 	/**

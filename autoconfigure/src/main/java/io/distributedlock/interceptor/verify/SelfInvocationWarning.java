@@ -59,8 +59,9 @@ public final class SelfInvocationWarning {
 	 * those of the JDK and of Spring, which no application can change.
 	 */
 	private void search(@Nullable Class<?> declaring, Class<?> type, Set<String> overridden) {
+		boolean inherited = declaring != ClassUtils.getUserClass(type);
 		if (declaring == null || declaring.getName().startsWith("java.")
-				|| declaring.getName().startsWith("org.springframework.")) {
+				|| inherited && declaring.getName().startsWith("org.springframework.")) {
 			return;
 		}
 		try (InputStream file = declaring.getResourceAsStream(ClassUtils.getClassFileName(declaring))) {

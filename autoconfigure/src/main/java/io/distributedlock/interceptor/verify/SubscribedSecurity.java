@@ -3,12 +3,16 @@ package io.distributedlock.interceptor.verify;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 
+import org.aopalliance.aop.Advice;
+
 import org.springframework.aop.Advisor;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.security.access.prepost.PostFilter;
 import org.springframework.security.access.prepost.PreAuthorize;
 import org.springframework.security.authorization.method.AuthorizationAdvisor;
+import org.springframework.security.authorization.method.AuthorizationManagerBeforeReactiveMethodInterceptor;
+import org.springframework.security.authorization.method.PostFilterAuthorizationReactiveMethodInterceptor;
 import org.springframework.security.config.annotation.method.configuration.EnableReactiveMethodSecurity;
 import org.springframework.util.ClassUtils;
 
@@ -23,32 +27,49 @@ import io.distributedlock.interceptor.expression.MethodNames;
  * interceptors for {@code @PreAuthorize} and {@code @PostFilter} proceed with one and the
  * same call for each subscription, and only the first time passes the interceptors
  * further in: later subscriptions would run without the lock. Blocking method security
- * proceeds once, so that only {@link EnableReactiveMethodSecurity} matters.
+ * proceeds once. What {@link EnableReactiveMethodSecurity} configures has no public type,
+ * and is known by that annotation; interceptors that an application defines are known by
+ * theirs.
  */
 final class SubscribedSecurity {
 
 	private static final boolean PRESENT = ClassUtils.isPresent(
+			"org.springframework.security.authorization.method.AuthorizationAdvisor",
+			SubscribedSecurity.class.getClassLoader());
+
+	private static final boolean CONFIGURABLE = ClassUtils.isPresent(
 			"org.springframework.security.config.annotation.method.configuration.EnableReactiveMethodSecurity",
 			SubscribedSecurity.class.getClassLoader());
+
+	/** The interceptor of former versions, which is in a module of its own. */
+	private static final String FORMER = "org.springframework.security.access.prepost.PrePostAdviceReactiveMethodInterceptor";
 
 	private SubscribedSecurity() {
 	}
 
 	/** Returns whether an advisor is one of method security. */
 	static boolean is(Advisor advisor) {
-		return PRESENT && advisor.getAdvice() instanceof AuthorizationAdvisor;
+		Advice advice = advisor.getAdvice();
+		return PRESENT && advice instanceof AuthorizationAdvisor || advice.getClass().getName().equals(FORMER);
 	}
 
 	/**
 	 * Returns whether method security proceeds for each subscription, if it matches the
 	 * method at all.
 	 */
-	static boolean concerns(Method method, Class<?> targetClass, LockedMethodRegistry methods) {
+	static boolean concerns(Advisor advisor, Method method, Class<?> targetClass, LockedMethodRegistry methods) {
 		return switch (ResultKind.of(method.getReturnType())) {
-			case MONO, FLUX -> (isAnnotated(method) || isAnnotated(ClassUtils.getUserClass(targetClass)))
-					&& methods.hasBeanWith(EnableReactiveMethodSecurity.class);
+			case MONO, FLUX -> isReactive(advisor.getAdvice())
+					|| CONFIGURABLE && (isAnnotated(method) || isAnnotated(ClassUtils.getUserClass(targetClass)))
+							&& methods.hasBeanWith(EnableReactiveMethodSecurity.class);
 			case VALUE, STAGE -> false;
 		};
+	}
+
+	private static boolean isReactive(Advice advice) {
+		return advice.getClass().getName().equals(FORMER)
+				|| advice instanceof AuthorizationManagerBeforeReactiveMethodInterceptor
+				|| advice instanceof PostFilterAuthorizationReactiveMethodInterceptor;
 	}
 
 	private static boolean isAnnotated(AnnotatedElement element) {
