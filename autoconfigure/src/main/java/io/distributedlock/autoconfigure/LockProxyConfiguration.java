@@ -28,8 +28,7 @@ import io.distributedlock.provider.LockObserver;
  * Proxies for annotated methods. These beans are created before ordinary beans, and so
  * must not need any: the first locked call looks up the {@code LockOperations}. Each
  * context of a hierarchy has its own, for its own beans. Parameters have the names of the
- * beans, which spares a search through all definitions, but for the one that an
- * application may replace: its name may be that of the parent's.
+ * beans, which spares a search through all definitions.
  */
 @Configuration(proxyBeanMethods = false)
 @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
@@ -45,8 +44,10 @@ class LockProxyConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static LockedMethodRegistry distributedLockedMethodRegistry(LockAttributeSource source,
-			ConfigurableListableBeanFactory beanFactory, ObjectProvider<LockObserver> observers) {
+	static LockedMethodRegistry distributedLockedMethodRegistry(ConfigurableListableBeanFactory beanFactory,
+			ObjectProvider<LockObserver> observers) {
+		// The source of this context, not also that of its parent.
+		LockAttributeSource source = beanFactory.getBean(LockAttributeSource.class);
 		return new LockedMethodRegistry(source, beanFactory, new LockedCallRelay(beanFactory, observers));
 	}
 

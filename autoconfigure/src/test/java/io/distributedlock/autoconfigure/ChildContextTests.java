@@ -1,7 +1,9 @@
 package io.distributedlock.autoconfigure;
 
+import java.lang.reflect.Method;
 import java.util.function.Consumer;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.aop.framework.ProxyFactoryBean;
@@ -25,6 +27,8 @@ import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockContext;
 import io.distributedlock.LockError;
 import io.distributedlock.annotation.DistributedLock;
+import io.distributedlock.interceptor.LockAttribute;
+import io.distributedlock.interceptor.LockAttributeSource;
 import io.distributedlock.local.NoLockProvider;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -55,6 +59,14 @@ class ChildContextTests {
 	@Test
 	void beanOfAChildWithoutTheAutoConfigurationFailsItsStart() {
 		this.parent.run((context) -> assertUnlocked(context, (child) -> child.registerBean("job", Job.class)));
+	}
+
+	@Test
+	void childReadsItsAttributesFromASourceOfItsOwn() {
+		this.parent.run((context) -> this.parent.withParent(context)
+			.withBean("own", OwnAttributes.class)
+			.withBean(Plain.class)
+			.run((child) -> assertThat(child.getBean(Plain.class).run()).isEqualTo("own")));
 	}
 
 	@Test
@@ -306,6 +318,28 @@ class ChildContextTests {
 		@DistributedLock
 		String run() {
 			return LockContext.current().keys().get(0).encoded();
+		}
+
+	}
+
+	static class Plain {
+
+		String run() {
+			return LockContext.current().keys().get(0).encoded();
+		}
+
+	}
+
+	static class OwnAttributes implements LockAttributeSource {
+
+		@Override
+		public @Nullable LockAttribute getLockAttribute(Method method, Class<?> targetClass) {
+			return (targetClass == Plain.class && method.getName().equals("run")) ? LockAttribute.of("own") : null;
+		}
+
+		@Override
+		public boolean isDeclaredOnMethod(Method method, Class<?> targetClass) {
+			return true;
 		}
 
 	}

@@ -9,6 +9,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
+import org.springframework.aop.support.annotation.AnnotationMatchingPointcut;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
@@ -18,6 +20,8 @@ import org.springframework.security.access.prepost.PostAuthorize;
 import org.springframework.security.access.prepost.PostFilter;
 import org.springframework.security.access.prepost.PreAuthorize;
 import org.springframework.security.authentication.TestingAuthenticationToken;
+import org.springframework.security.authorization.AuthorizationDecision;
+import org.springframework.security.authorization.method.AuthorizationManagerBeforeReactiveMethodInterceptor;
 import org.springframework.security.config.annotation.method.configuration.EnableMethodSecurity;
 import org.springframework.security.config.annotation.method.configuration.EnableReactiveMethodSecurity;
 import org.springframework.security.core.context.ReactiveSecurityContextHolder;
@@ -97,6 +101,19 @@ class SecuredMethodTests {
 				.hasMessageContaining(type.getName() + ".pay(")
 				.hasMessageContaining("distributed-lock.aop.order=0");
 		});
+	}
+
+	@Test
+	void subscriptionThatWouldPassTheLockBehindAnInterceptorOfTheApplicationFailsTheStart() {
+		this.runner.withBean(LockedAccount.class)
+			.withBean(AuthorizationManagerBeforeReactiveMethodInterceptor.class,
+					() -> new AuthorizationManagerBeforeReactiveMethodInterceptor(
+							new AnnotationMatchingPointcut(null, DistributedLock.class),
+							(authentication, call) -> Mono.just(new AuthorizationDecision(true))),
+					(definition) -> definition.setRole(BeanDefinition.ROLE_INFRASTRUCTURE))
+			.run((context) -> assertThat(context.getStartupFailure()).cause()
+				.isInstanceOfSatisfying(LockConfigurationException.class,
+						(ex) -> assertThat(ex.error()).isEqualTo(LockError.SECURITY_OUTSIDE_LOCK)));
 	}
 
 	/** It proceeds once, before the publisher is subscribed to. */

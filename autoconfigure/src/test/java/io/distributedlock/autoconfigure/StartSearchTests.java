@@ -35,7 +35,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class StartSearchTests {
 
-	private static final int MOST_SEARCHES = 25;
+	private static final int MOST_SEARCHES = 26;
 
 	private static final Class<?>[] APPLICATION = { AopAutoConfiguration.class, DataSourceAutoConfiguration.class,
 			MetricsAutoConfiguration.class, SimpleMetricsExportAutoConfiguration.class,

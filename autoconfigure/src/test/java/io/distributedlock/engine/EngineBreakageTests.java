@@ -83,24 +83,25 @@ class EngineBreakageTests {
 	private Path compile(EngineBreakage breakage) throws IOException {
 		Path sources = Files.createDirectory(this.folder.resolve("sources"));
 		Path classes = Files.createDirectory(this.folder.resolve("classes"));
+		Path broken = file(breakage);
 		try (Stream<Path> files = Files.walk(SOURCES).filter(Files::isRegularFile)) {
 			for (Path file : files.toList()) {
 				String source = Files.readString(file);
-				boolean broken = file.equals(file(breakage));
 				Path copy = sources.resolve(SOURCES.relativize(file));
 				Files.createDirectories(copy.getParent());
-				Files.writeString(copy, broken ? source.replace(breakage.text(), breakage.replacement()) : source);
+				Files.writeString(copy,
+						file.equals(broken) ? source.replace(breakage.text(), breakage.replacement()) : source);
 			}
 		}
 		JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
 		StringWriter messages = new StringWriter();
 		try (StandardJavaFileManager files = compiler.getStandardFileManager(null, null, null);
-				Stream<Path> broken = Files.walk(sources).filter(Files::isRegularFile)) {
+				Stream<Path> copies = Files.walk(sources).filter(Files::isRegularFile)) {
 			boolean compiled = compiler
 				.getTask(messages, files, null,
 						List.of("-nowarn", "-proc:none", "-d", classes.toString(), "-classpath",
 								System.getProperty("java.class.path")),
-						null, files.getJavaFileObjectsFromPaths(broken.toList()))
+						null, files.getJavaFileObjectsFromPaths(copies.toList()))
 				.call();
 			assertThat(compiled).as(messages.toString()).isTrue();
 		}

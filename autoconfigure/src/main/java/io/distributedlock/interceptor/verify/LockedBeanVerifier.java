@@ -54,6 +54,12 @@ import io.distributedlock.interceptor.LockedMethodRegistry;
 public final class LockedBeanVerifier implements BeanFactoryPostProcessor, SmartInstantiationAwareBeanPostProcessor,
 		SmartInitializingSingleton, ApplicationListener<ContextRefreshedEvent>, Ordered {
 
+	/**
+	 * A bean that Spring adds to the context of a test which puts objects in place of
+	 * beans.
+	 */
+	private static final String BEAN_OVERRIDES = "org.springframework.test.context.bean.override.internalBeanOverridePostProcessor";
+
 	private final LockedMethodRegistry methods;
 
 	private final ConfigurableListableBeanFactory beanFactory;
@@ -64,15 +70,10 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 
 	private final ConcurrentMap<String, Object> early = new ConcurrentHashMap<>();
 
-	/**
-	 * A bean that Spring adds to the context of a test which puts objects in place of
-	 * beans.
-	 */
-	private static final String BEAN_OVERRIDES = "org.springframework.test.context.bean.override.internalBeanOverridePostProcessor";
-
 	private final Set<String> seen = ConcurrentHashMap.newKeySet();
 
-	private volatile Set<String> older = Set.of();
+	/** The singletons that no test has put in place of a bean. */
+	private volatile Set<String> registeredBefore = Set.of();
 
 	private volatile boolean started;
 
@@ -101,7 +102,7 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 	/** Lets beans be checked from now on, before this verifier has its place. */
 	@Override
 	public void postProcessBeanFactory(ConfigurableListableBeanFactory present) {
-		this.older = Set.of(present.getSingletonNames());
+		this.registeredBefore = Set.of(present.getSingletonNames());
 		present.addBeanPostProcessor(new EarlyVerifier());
 	}
 
@@ -163,7 +164,7 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 	 * a test may have put it there.
 	 */
 	private boolean isInPlaceOfDefinition(String beanName) {
-		return this.beanFactory.containsBeanDefinition(beanName) && !this.older.contains(beanName)
+		return this.beanFactory.containsBeanDefinition(beanName) && !this.registeredBefore.contains(beanName)
 				&& this.beanFactory.containsBean(BEAN_OVERRIDES);
 	}
 
