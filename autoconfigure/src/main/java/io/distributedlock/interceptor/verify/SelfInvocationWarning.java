@@ -61,7 +61,7 @@ public final class SelfInvocationWarning {
 	private void search(@Nullable Class<?> declaring, Class<?> type, Set<String> overridden) {
 		boolean inherited = declaring != ClassUtils.getUserClass(type);
 		if (declaring == null || declaring.getName().startsWith("java.")
-				|| inherited && declaring.getName().startsWith("org.springframework.")) {
+				|| (inherited && declaring.getName().startsWith("org.springframework."))) {
 			return;
 		}
 		try (InputStream file = declaring.getResourceAsStream(ClassUtils.getClassFileName(declaring))) {
