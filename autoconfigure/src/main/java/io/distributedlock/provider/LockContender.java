@@ -27,6 +27,21 @@ public interface LockContender {
 	StoreCall<AttemptResult> attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout);
 
 	/**
+	 * Attempts to acquire the key as {@link #attempt} does, on a thread that waits for
+	 * the answer. A store whose client answers a blocked thread sooner may block it,
+	 * within the time-out and until an interrupt.
+	 * @param owner the owner id to be granted
+	 * @param lease how long the grant lasts unless renewed
+	 * @param willWait whether this process waits if the key is busy
+	 * @param timeout how long the call may take
+	 * @return the call
+	 */
+	default StoreCall<AttemptResult> attemptBlocking(OwnerId owner, Duration lease, boolean willWait,
+			Duration timeout) {
+		return attempt(owner, lease, willWait, timeout);
+	}
+
+	/**
 	 * Withdraws this process's entry from the wait queue of the key, and reserves the key
 	 * for the next process if it was reserved for this one. Called when no request of
 	 * this process waits for the key any more, and repeated until it is confirmed.

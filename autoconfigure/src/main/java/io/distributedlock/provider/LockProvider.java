@@ -139,6 +139,29 @@ public interface LockProvider {
 	}
 
 	/**
+	 * Releases a grant whose answer was seen; the key is free at once.
+	 * @param grant the grant, as the attempt returned it
+	 * @param timeout how long the call may take
+	 * @return the call, as {@link #release(LockKey, OwnerId, Duration, Duration)} returns
+	 * it
+	 */
+	default StoreCall<ReleaseOutcome> release(LockGrant grant, Duration timeout) {
+		return release(grant.key(), grant.owner(), timeout);
+	}
+
+	/**
+	 * Releases a grant as {@link #release(LockGrant, Duration)} does, on a thread that
+	 * waits for the answer. A store whose client answers a blocked thread sooner may
+	 * block it, within the time-out.
+	 * @param grant the grant, as the attempt returned it
+	 * @param timeout how long the call may take
+	 * @return the call
+	 */
+	default StoreCall<ReleaseOutcome> releaseBlocking(LockGrant grant, Duration timeout) {
+		return release(grant, timeout);
+	}
+
+	/**
 	 * Adds a handler of requests that operators make in the store itself, to take a lock
 	 * away from its holder. A store without such requests ignores it.
 	 * @param handler takes the grant of a key and an owner away from its holder, and

@@ -50,7 +50,7 @@ final class SubscribedSecurity {
 	/** Returns whether an advisor is one of method security. */
 	static boolean is(Advisor advisor) {
 		Advice advice = advisor.getAdvice();
-		return PRESENT && advice instanceof AuthorizationAdvisor || advice.getClass().getName().equals(FORMER);
+		return (PRESENT && advice instanceof AuthorizationAdvisor) || advice.getClass().getName().equals(FORMER);
 	}
 
 	/**
@@ -60,8 +60,8 @@ final class SubscribedSecurity {
 	static boolean concerns(Advisor advisor, Method method, Class<?> targetClass, LockedMethodRegistry methods) {
 		return switch (ResultKind.of(method.getReturnType())) {
 			case MONO, FLUX -> isReactive(advisor.getAdvice())
-					|| CONFIGURABLE && (isAnnotated(method) || isAnnotated(ClassUtils.getUserClass(targetClass)))
-							&& methods.hasBeanWith(EnableReactiveMethodSecurity.class);
+					|| (CONFIGURABLE && (isAnnotated(method) || isAnnotated(ClassUtils.getUserClass(targetClass)))
+							&& methods.hasBeanWith(EnableReactiveMethodSecurity.class));
 			case VALUE, STAGE -> false;
 		};
 	}
