@@ -64,8 +64,7 @@ final class LockEngine {
 		StopState stopState = new StopState();
 		PendingReleaseQueue pendingReleases = new PendingReleaseQueue(provider, settings.callTimeout(), environment,
 				this::notified);
-		HeldGrants heldGrants = new HeldGrants(provider, environment, settings, events, pendingReleases, this::ended,
-				this::offerToNext);
+		HeldGrants heldGrants = new HeldGrants(provider, environment, settings, events, pendingReleases);
 		this.renewals = new RenewalScheduler(heldGrants, provider, settings, environment, failures);
 		HoldStart holdStart = new HoldStart(heldGrants, this.renewals, new ExpiryWatch(heldGrants, environment),
 				failures, stopState);
@@ -78,15 +77,6 @@ final class LockEngine {
 
 	private void notified(LockKey key) {
 		this.queues.notified(key);
-	}
-
-	private void ended(HeldGrant heldGrant) {
-		this.queues.ended(heldGrant);
-		this.context.stopState().recordProgress();
-	}
-
-	private boolean offerToNext(HeldGrant heldGrant, int holdNumber) {
-		return this.queues.offerToNext(heldGrant, holdNumber);
 	}
 
 	EngineContext context() {
@@ -106,8 +96,8 @@ final class LockEngine {
 		WaitBudget budget = runner.waitsUnlimited() ? WaitBudget.unlimited(terms, callTimeout, this.context.nanoTime())
 				: WaitBudget.of(terms, callTimeout, this.context.nanoTime());
 		if (keys.size() == 1) {
-			return new KeyRequest(this.context, this.queues, keys.get(0), terms, budget, runner, true)
-				.observedBy(this.context.events().acquireStarted(keys.get(0)));
+			return new KeyRequest(this.context, this.queues, keys.get(0), terms, budget, runner, true,
+					this.context.events().acquireStarted(keys.get(0)));
 		}
 		MultiKeyRequest multiKeyRequest = new MultiKeyRequest(this.context, this.queues, keys, terms, budget, runner,
 				this::ended);

@@ -16,7 +16,7 @@ import io.distributedlock.LockProviderException;
 import io.distributedlock.engine.grant.HeldGrant;
 import io.distributedlock.engine.grant.Hold;
 import io.distributedlock.engine.grant.JoinableLease;
-import io.distributedlock.engine.queue.Waiter;
+import io.distributedlock.engine.queue.KeyRequest;
 import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.local.LocalStore;
 import io.distributedlock.provider.OwnerId;
@@ -309,7 +309,7 @@ final class EngineSimulation {
 		else if (!earlier.isEmpty()) {
 			SimulatedUser head = earlier.get(0);
 			head.recordOvertake();
-			this.world.check(head.overtakes() <= Waiter.MAX_OVERTAKES, "P16",
+			this.world.check(head.overtakes() <= KeyRequest.MAX_OVERTAKES, "P16",
 					head + " was overtaken " + head.overtakes() + " times");
 		}
 	}

@@ -147,7 +147,7 @@ class HandOffModelCheckingTests {
 			}
 			together(steps[0], steps[1]);
 			for (ManualRequester requester : requesters) {
-				if (requester.request.waiter().outcome() == null) {
+				if (requester.request.outcome() == null) {
 					scene.serve(requester);
 				}
 			}
@@ -235,7 +235,7 @@ class HandOffModelCheckingTests {
 				}
 			});
 			scene.fixture.environment.runTasks();
-			boolean served = scene.head.request.waiter().outcome() instanceof RequestOutcome.Acquired;
+			boolean served = scene.head.request.outcome() instanceof RequestOutcome.Acquired;
 			Hold hold = served ? scene.head.request.lease() : null;
 			if (hold == null) {
 				// The head met the loss before the queue knew of it.

@@ -164,7 +164,7 @@ class KeyQueueModelCheckingTests {
 			ManualEngine fixture = new ManualEngine(true);
 			LockTerms terms = LockTerms.of(ManualEngine.REQUEST, fixture.engine.context().settings());
 			HeldGrant heldGrant = new HeldGrant(new LockGrant(KEY, new OwnerId(0, 0), 1, Duration.ofSeconds(30)), terms,
-					Duration.ofSeconds(30), 0, 0);
+					Duration.ofSeconds(30), 0, 0, new NoQueue());
 			AtomicInteger ends = new AtomicInteger();
 			together(() -> {
 				if (heldGrant.release(0)) {

@@ -61,7 +61,7 @@ final class ManualRequester implements RequestRunner {
 	}
 
 	boolean isHeld() {
-		return this.request.waiter().outcome() instanceof RequestOutcome.Acquired acquired && acquired.hold().isHeld();
+		return this.request.outcome() instanceof RequestOutcome.Acquired acquired && acquired.hold().isHeld();
 	}
 
 	void release() {

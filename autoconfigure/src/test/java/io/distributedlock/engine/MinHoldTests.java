@@ -294,7 +294,7 @@ class MinHoldTests {
 	void renewalKeepsTheRestWhateverIsWaitedFor() {
 		LockTerms terms = LockTerms.of(REQUEST, LockSettings.defaults());
 		HeldGrant part = new HeldGrant(new LockGrant(KEY, OwnerId.random(), 1, LEASE.plus(MIN_HOLD)), terms,
-				LEASE.plus(MIN_HOLD), 0, 0);
+				LEASE.plus(MIN_HOLD), 0, 0, new NoQueue());
 		long late = Duration.ofHours(1).toNanos();
 		assertThat(part.renewalLease(late)).isEqualTo(LEASE.plus(MIN_HOLD));
 		part.beginHold(late, null);
@@ -305,7 +305,8 @@ class MinHoldTests {
 	@Test
 	void restIsNotTooShortIfTheLocalClockIsTooFast() {
 		LockTerms terms = LockTerms.of(REQUEST, LockSettings.defaults());
-		HeldGrant grant = new HeldGrant(new LockGrant(KEY, OwnerId.random(), 1, MIN_HOLD), terms, MIN_HOLD, 0, 0);
+		HeldGrant grant = new HeldGrant(new LockGrant(KEY, OwnerId.random(), 1, MIN_HOLD), terms, MIN_HOLD, 0, 0,
+				new NoQueue());
 		grant.beginHold(0, null);
 		Duration half = MIN_HOLD.dividedBy(2);
 		Duration rest = half.plus(half.dividedBy(200));

@@ -428,7 +428,7 @@ final class SimulatedUser implements RequestRunner {
 
 	/** Whether the request is in the queue of its one key. */
 	boolean isQueued() {
-		return this.acquisition instanceof KeyRequest single && single.waiter().queued && !single.waiter().isComplete();
+		return this.acquisition instanceof KeyRequest single && single.queued && !single.isComplete();
 	}
 
 	SimulatedProcess process() {

@@ -33,6 +33,8 @@ public final class HeldGrant extends GrantState {
 	private static final AtomicLongFieldUpdater<HeldGrant> KEEP_UNTIL = AtomicLongFieldUpdater
 		.newUpdater(HeldGrant.class, "keepUntilNanos");
 
+	private final GrantQueue queue;
+
 	private final LockGrant grant;
 
 	private final LockTerms terms;
@@ -83,8 +85,11 @@ public final class HeldGrant extends GrantState {
 	 * @param asked the lease that the store was asked for
 	 * @param sentNanos when the attempt was sent
 	 * @param grantedNanos when its answer arrived
+	 * @param queue the queue of the key
 	 */
-	public HeldGrant(LockGrant grant, LockTerms terms, Duration asked, long sentNanos, long grantedNanos) {
+	public HeldGrant(LockGrant grant, LockTerms terms, Duration asked, long sentNanos, long grantedNanos,
+			GrantQueue queue) {
+		this.queue = queue;
 		this.grant = grant;
 		this.terms = terms;
 		this.lease = terms.lease();
@@ -217,6 +222,10 @@ public final class HeldGrant extends GrantState {
 	/** Returns for how long the store may keep the grant from now on, or one lease. */
 	Duration storedFor(long nowNanos) {
 		return Duration.ofNanos(Math.max(this.storedUntilNanos - nowNanos, this.lease.toNanos()));
+	}
+
+	GrantQueue queue() {
+		return this.queue;
 	}
 
 	public LockKey key() {

@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
@@ -51,10 +50,6 @@ public final class HeldGrants {
 
 	private final PendingReleaseQueue pendingReleases;
 
-	private final Consumer<HeldGrant> onEnd;
-
-	private final GrantOffer offer;
-
 	private final long maxHandOffNanos;
 
 	private final LongHoldWarning longHolds = new LongHoldWarning();
@@ -62,21 +57,13 @@ public final class HeldGrants {
 	/** Added before the holder sees its handle, removed at the end. */
 	private final ConcurrentMap<OwnerId, HeldGrant> all = new ConcurrentHashMap<>();
 
-	/**
-	 * Creates an empty set.
-	 * @param onEnd receives each grant that has ended, after the store has recorded it
-	 * @param offer offers a grant to the next waiter of its key
-	 */
 	public HeldGrants(LockProvider provider, EngineEnvironment environment, LockSettings settings,
-			LockEventPublisher events, PendingReleaseQueue pendingReleases, Consumer<HeldGrant> onEnd,
-			GrantOffer offer) {
+			LockEventPublisher events, PendingReleaseQueue pendingReleases) {
 		this.provider = provider;
 		this.environment = environment;
 		this.callTimeout = settings.callTimeout();
 		this.events = events;
 		this.pendingReleases = pendingReleases;
-		this.onEnd = onEnd;
-		this.offer = offer;
 		this.maxHandOffNanos = settings.maxHandOffNanos();
 	}
 
@@ -138,7 +125,7 @@ public final class HeldGrants {
 	 */
 	public boolean handOff(HeldGrant heldGrant, int holdNumber) {
 		return heldGrant.mayBeHandedOff(this.maxHandOffNanos, nanoTime())
-				&& this.offer.offerToNext(heldGrant, holdNumber);
+				&& heldGrant.queue().offerToNext(heldGrant, holdNumber);
 	}
 
 	/**
@@ -176,7 +163,9 @@ public final class HeldGrants {
 	public StoreCall<ReleaseOutcome> startRelease(HeldGrant heldGrant, long untilNanos) {
 		LockGrant grant = heldGrant.grant();
 		Duration timeout = Duration.ofNanos(Math.max(1, untilNanos - nanoTime()));
-		return this.provider.release(grant.key(), grant.owner(), heldGrant.keepFor(nanoTime()), timeout);
+		Duration keepFor = heldGrant.keepFor(nanoTime());
+		return keepFor.isZero() ? this.provider.release(grant, timeout)
+				: this.provider.release(grant.key(), grant.owner(), keepFor, timeout);
 	}
 
 	/**
@@ -343,7 +332,7 @@ public final class HeldGrants {
 
 	private void end(HeldGrant heldGrant) {
 		this.all.remove(heldGrant.grant().owner());
-		this.onEnd.accept(heldGrant);
+		heldGrant.queue().ended(heldGrant);
 	}
 
 }

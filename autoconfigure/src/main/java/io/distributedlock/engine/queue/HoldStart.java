@@ -42,7 +42,7 @@ public final class HoldStart {
 	 * Begins the hold of a grant that is current in its queue already. A hold that finds
 	 * its requester gone is released.
 	 */
-	void begin(Hold hold, Waiter waiter) {
+	void begin(Hold hold, KeyRequest waiter) {
 		try {
 			register(hold, waiter);
 		}
@@ -54,7 +54,7 @@ public final class HoldStart {
 	}
 
 	/** The requester is told its outcome whatever happens. */
-	private static void fail(Hold hold, Waiter waiter, Throwable failure) {
+	private static void fail(Hold hold, KeyRequest waiter, Throwable failure) {
 		hold.forgetMinHold();
 		try {
 			hold.endWithoutHandOff();
@@ -65,7 +65,7 @@ public final class HoldStart {
 		}
 	}
 
-	private void register(Hold hold, Waiter waiter) {
+	private void register(Hold hold, KeyRequest waiter) {
 		HeldGrant heldGrant = hold.heldGrant();
 		this.renewals.schedule(heldGrant);
 		this.heldGrants.add(heldGrant);
@@ -78,7 +78,7 @@ public final class HoldStart {
 	 * Begins a hold that was handed off. Its grant is registered again: each hold has its
 	 * own end. A hold that finds its requester gone is released.
 	 */
-	void beginHandedOff(Hold hold, Waiter waiter) {
+	void beginHandedOff(Hold hold, KeyRequest waiter) {
 		try {
 			this.heldGrants.events().handedOff(hold.key());
 			publish(hold, waiter);
@@ -92,7 +92,7 @@ public final class HoldStart {
 		give(hold, waiter);
 	}
 
-	private void publish(Hold hold, Waiter waiter) {
+	private void publish(Hold hold, KeyRequest waiter) {
 		LockEventPublisher events = this.heldGrants.events();
 		AcquireObservation request = waiter.observation();
 		if (request != null && !this.stopState.isStopping() && !waiter.isComplete()) {
@@ -101,7 +101,7 @@ public final class HoldStart {
 		events.holdBegan(hold, request);
 	}
 
-	private void give(Hold hold, Waiter waiter) {
+	private void give(Hold hold, KeyRequest waiter) {
 		if (this.stopState.isStopping()) {
 			fail(hold, waiter, this.failures.shuttingDown(hold.key()));
 			return;

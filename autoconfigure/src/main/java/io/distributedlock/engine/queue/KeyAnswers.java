@@ -25,8 +25,8 @@ final class KeyAnswers {
 	/** The count when the reason was recorded, to compare with a waiter's arrival. */
 	private long reasonCount;
 
-	/** Waiters whose wait time is over, and who wait only for the next answer. */
-	private @Nullable List<Waiter> overdue;
+	/** KeyRequests whose wait time is over, and who wait only for the next answer. */
+	private @Nullable List<KeyRequest> overdue;
 
 	/** Returns the latest answer, or {@code null} if there is none or it was a grant. */
 	@Nullable RequestOutcome latest() {
@@ -34,17 +34,17 @@ final class KeyAnswers {
 	}
 
 	/** Remembers what was known when a waiter arrived. */
-	void recordArrival(Waiter waiter) {
+	void recordArrival(KeyRequest waiter) {
 		waiter.answersAtArrival = this.count;
 	}
 
 	/** Whether there was an answer since a waiter arrived. */
-	boolean areNewFor(Waiter waiter) {
+	boolean areNewFor(KeyRequest waiter) {
 		return this.count != waiter.answersAtArrival;
 	}
 
 	/** Adds a waiter that ends with the next answer. */
-	void addOverdue(Waiter waiter) {
+	void addOverdue(KeyRequest waiter) {
 		if (waiter.overdue) {
 			return;
 		}
@@ -64,24 +64,24 @@ final class KeyAnswers {
 	 * Records a failure, and signals those that are overdue. An attempt that was not
 	 * sent, or got less than its time, does not know why the store failed: one before it
 	 * may.
-	 * @param end the end of the attempt
+	 * @param failure the end of the attempt
 	 * @param attempt the attempt
 	 * @param head the first waiter, or {@code null} if there is none
 	 * @param lock the lock of the queue
 	 * @return what the first waiter is told
 	 */
-	RequestOutcome recordFailure(AttemptEnd.Failed end, StoreAttempt attempt, @Nullable Waiter head, QueueMutex lock) {
-		boolean knowsWhy = !end.isTimeout()
-				|| !(attempt.isPrepared() || (attempt.isCut() && end.failure().getCause() == null));
+	RequestOutcome recordFailure(AttemptFailure failure, StoreAttempt attempt, @Nullable KeyRequest head, QueueMutex lock) {
+		boolean knowsWhy = !failure.isTimeout()
+				|| !(attempt.isPrepared() || (attempt.isCut() && failure.cause().getCause() == null));
 		LockProviderException before = this.reason;
 		boolean isNew = head != null && this.reasonCount > head.answersAtArrival;
 		RequestOutcome outcome = new RequestOutcome.Failed(
-				(knowsWhy || before == null || !isNew) ? end.failure() : end.after(before));
+				(knowsWhy || before == null || !isNew) ? failure.cause() : failure.after(before));
 		record(outcome, lock);
 		if (!knowsWhy) {
 			this.reason = before;
 		}
-		else if (end.failure() instanceof LockProviderException known) {
+		else if (failure.cause() instanceof LockProviderException known) {
 			this.reason = known;
 			this.reasonCount = this.count;
 		}
@@ -94,7 +94,7 @@ final class KeyAnswers {
 		this.reason = null;
 		this.count++;
 		if (this.overdue != null) {
-			for (Waiter waiter : this.overdue) {
+			for (KeyRequest waiter : this.overdue) {
 				waiter.overdue = false;
 				lock.follow(waiter::signal);
 			}

@@ -1,30 +1,39 @@
 package io.distributedlock.engine.queue;
 
 import java.time.Duration;
+import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
-import io.distributedlock.engine.concurrent.EngineEnvironment;
+import io.distributedlock.LockProviderException;
 import io.distributedlock.engine.concurrent.Nanos;
+import io.distributedlock.engine.grant.RequestOutcome;
+import io.distributedlock.engine.release.Withdrawal;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.StoreCall;
 
 /**
- * The contest of a {@link KeyQueue} in the store: its contender, the owner id of its next
- * attempt, and when that is due. Guarded by the lock of the queue, but for the contender:
- * only the one attempt under way uses it, and the queue once nothing is under way.
+ * The contest of this process for a key in the store, while the {@link KeyQueue} has
+ * waiters or an attempt: how each attempt is prepared, sent and ends, when the next one
+ * is due, and what the waiters can conclude from the answers.
+ * <p>
+ * Invariant: there is at most one attempt. Only the attempt under way uses the contender,
+ * and the contest once nothing is under way. Guarded by the lock of the queue; methods
+ * are called under it, unless they say otherwise.
  */
 final class KeyContest {
 
-	/** The least pause between two attempts, even if the store allows one at once. */
-	private static final long LEAST_PAUSE_NANOS = Duration.ofMillis(1).toNanos();
+	private final KeyQueue queue;
 
-	private static final long JOIN_PAUSE_NANOS = Duration.ofMillis(5).toNanos();
+	private final EngineContext engine;
 
-	private static final long FIRST_FAILURE_PAUSE_NANOS = Duration.ofMillis(20).toNanos();
+	private final QueueMutex mutex;
 
-	private static final long LONGEST_FAILURE_PAUSE_NANOS = Duration.ofSeconds(1).toNanos();
+	private final KeyAnswers answers = new KeyAnswers();
+
+	private @Nullable StoreAttempt attempt;
 
 	private @Nullable LockContender contender;
 
@@ -37,147 +46,446 @@ final class KeyContest {
 	/** Whether the wait queue in the store may have an entry of this process. */
 	private boolean enqueued;
 
-	/** Whether the store has told this process to wait, until the instant below. */
-	private boolean pausing;
+	private final AttemptPacing pacing = new AttemptPacing();
 
-	private long retryAtNanos;
-
-	/** Whether the store was not asked when this process was told to wait. */
-	private boolean notAsked;
-
-	/** Whether the store has sent a notification since the last attempt was sent. */
-	private boolean notified;
-
-	private long failurePauseNanos = FIRST_FAILURE_PAUSE_NANOS;
-
-	/** Whether the latest attempts have failed, since the instant below. */
-	private boolean failing;
-
-	private long failingSinceNanos;
-
-	/** Returns the contender, or {@code null} before the first attempt. */
-	@Nullable LockContender contender() {
-		return this.contender;
+	KeyContest(KeyQueue queue, EngineContext engine, QueueMutex mutex) {
+		this.queue = queue;
+		this.engine = engine;
+		this.mutex = mutex;
 	}
 
-	void setContender(LockContender created) {
-		this.contender = created;
+	KeyQueue queue() {
+		return this.queue;
 	}
 
-	/**
-	 * Leaves the contender to the thread that is about to use it, since its attempt was
-	 * given up.
-	 */
-	void detachContender() {
-		this.contender = null;
+	KeyAnswers answers() {
+		return this.answers;
 	}
 
-	OwnerId owner(EngineEnvironment environment) {
+	@Nullable StoreAttempt attempt() {
+		return this.attempt;
+	}
+
+	AttemptPacing pacing() {
+		return this.pacing;
+	}
+
+	/** Prepares the attempt of the head. */
+	void prepare(KeyRequest head, boolean mayWait) {
+		this.attempt = new StoreAttempt(this, nextOwner(), head, mayWait, head.budget().endNanos());
+	}
+
+	private OwnerId nextOwner() {
 		OwnerId current = this.owner;
 		if (current == null) {
-			current = environment.newOwnerId();
+			current = this.engine.environment().newOwnerId();
 			this.owner = current;
 		}
 		return current;
 	}
 
-	/** Whether the wait queue in the store may have an entry of this process. */
-	boolean isEnqueued() {
-		return this.enqueued;
+	/**
+	 * Prepares the attempt of the only request for a key, which takes the answer itself.
+	 * Called before anybody else knows the contest.
+	 * @param request the request, which is not in the queue
+	 * @return the attempt, or {@code null} if the time of the request is over
+	 */
+	@Nullable StoreAttempt prepareFirst(KeyRequest request) {
+		WaitBudget budget = request.budget();
+		long now = this.engine.nanoTime();
+		long timeout = budget.attemptTimeoutNanos(now);
+		if (timeout <= 0) {
+			return null;
+		}
+		StoreAttempt first = new StoreAttempt(this, nextOwner(), request, budget.mayWait(now), budget.endNanos())
+			.asFirst();
+		LockContender created = newContender();
+		first.beginSend(created, now, timeout, timeout < budget.callTimeoutNanos());
+		this.contender = created;
+		this.attempt = first;
+		return first;
 	}
 
-	/** Whether the next attempt need not wait. */
-	boolean isDue(long nowNanos) {
-		return !this.pausing || Nanos.isPast(this.retryAtNanos, nowNanos);
+	/**
+	 * Sends the first attempt. Called without the lock.
+	 * @param mayBlock whether the current thread waits for the answer
+	 */
+	void sendFirst(StoreAttempt first, boolean mayBlock) {
+		try {
+			Withdrawal withdrawal = this.engine.pendingReleases().cancelWithdrawal(this.queue.key());
+			if (withdrawal.isUnderWay() || withdrawal.cancelled() != null) {
+				recordWithdrawal(withdrawal, first);
+			}
+		}
+		catch (RuntimeException | Error ex) {
+			ended(first, null, AttemptFailure.of(ex, false));
+			return;
+		}
+		call(first, mayBlock);
 	}
 
-	long retryAtNanos() {
-		return this.retryAtNanos;
+	private void recordWithdrawal(Withdrawal withdrawal, StoreAttempt first) {
+		this.mutex.lock();
+		try {
+			record(withdrawal, first);
+		}
+		finally {
+			this.mutex.unlock();
+		}
 	}
 
-	/** Records that the key may be free. */
-	void recordNotified() {
-		this.notified = true;
-		this.pausing = false;
+	/** An entry that is being withdrawn would take the new one along. */
+	private void record(Withdrawal withdrawal, StoreAttempt current) {
+		if (withdrawal.cancelled() != null) {
+			this.enqueued = true;
+			this.mutex.follow(withdrawal.cancelled());
+		}
+		if (withdrawal.isUnderWay()) {
+			current.stayOutOfWaitQueue();
+		}
 	}
 
-	void recordSent() {
-		this.notified = false;
+	private LockContender newContender() {
+		return Objects.requireNonNull(
+				this.engine.provider().newContender(this.queue.key(), this.queue::notified),
+				"The provider returned no contender");
 	}
 
-	void recordBusy(boolean willWait, AttemptResult.Busy busy, long nowNanos) {
-		this.failurePauseNanos = FIRST_FAILURE_PAUSE_NANOS;
-		this.failing = false;
+	/**
+	 * Sends the prepared attempt, unless another thread does. Called without the lock.
+	 * @param sender the budget of a sender that waits for the call, which it bounds too
+	 */
+	void send(@Nullable WaitBudget sender) {
+		LockContender created = null;
+		try {
+			if (needsContender()) {
+				created = newContender();
+			}
+		}
+		catch (RuntimeException | Error ex) {
+			failPrepared(ex);
+			return;
+		}
+		StoreAttempt current;
+		this.mutex.lock();
+		try {
+			current = this.attempt;
+			KeyRequest head = this.queue.head();
+			long now = this.engine.nanoTime();
+			long timeout = (head != null) ? head.budget().attemptTimeoutNanos(now) : 0;
+			if (sender != null) {
+				timeout = Math.min(timeout, sender.attemptTimeoutNanos(now));
+			}
+			if (head == null || current == null || !current.isPrepared() || timeout <= 0) {
+				closeUnused(created);
+				return;
+			}
+			LockContender present = adopt(created);
+			if (present == null) {
+				// An attempt that was given up has taken the contender along just now.
+				this.mutex.follow(head::signal);
+				return;
+			}
+			current.beginSend(present, now, timeout, timeout < head.budget().callTimeoutNanos());
+			record(this.engine.pendingReleases().cancelWithdrawal(this.queue.key()), current);
+			this.pacing.recordSent();
+		}
+		finally {
+			this.mutex.unlock();
+		}
+		call(current, false);
+	}
+
+	private boolean needsContender() {
+		this.mutex.lock();
+		try {
+			return this.attempt != null && this.attempt.isPrepared() && this.contender == null;
+		}
+		finally {
+			this.mutex.unlock();
+		}
+	}
+
+	/** Returns the contender of the contest, which keeps the first one. */
+	private @Nullable LockContender adopt(@Nullable LockContender created) {
+		if (this.contender != null) {
+			closeUnused(created);
+		}
+		else {
+			this.contender = created;
+		}
+		return this.contender;
+	}
+
+	private void closeUnused(@Nullable LockContender created) {
+		if (created != null) {
+			this.mutex.follow(created::close);
+		}
+	}
+
+	private void call(StoreAttempt current, boolean mayBlock) {
+		boolean abandoned;
+		try {
+			abandoned = !current.send(mayBlock);
+		}
+		catch (RuntimeException | Error ex) {
+			ended(current, null, AttemptFailure.of(ex, true));
+			abandoned = current.isAbandonedUnsent();
+		}
+		if (abandoned) {
+			this.engine.pendingReleases().end(this.queue.key(), current.contender(), current.willWait()).run();
+		}
+	}
+
+	/** Fails the prepared attempt, which nobody can send. Called without the lock. */
+	void failPrepared(Throwable cause) {
+		this.mutex.lock();
+		try {
+			StoreAttempt current = this.attempt;
+			if (current != null && current.isPrepared()) {
+				this.attempt = null;
+				failed(current, AttemptFailure.of(cause, false), this.engine.nanoTime());
+				this.queue.signalHeadOrClose();
+			}
+		}
+		finally {
+			this.mutex.unlock();
+		}
+	}
+
+	/** Handles the end of an attempt that was sent. Called without the lock. */
+	void answered(StoreAttempt current, StoreCall<AttemptResult> call) {
+		AttemptResult result = null;
+		AttemptFailure failure = null;
+		try {
+			result = call.result();
+		}
+		catch (RuntimeException | Error ex) {
+			failure = AttemptFailure.of(ex, call.mayHaveBeenSent());
+		}
+		ended(current, result, failure);
+	}
+
+	/** One that was given up, or has ended, has no effect any more. */
+	private void ended(StoreAttempt current, @Nullable AttemptResult result, @Nullable AttemptFailure failure) {
+		this.mutex.lock();
+		try {
+			if (this.attempt != current) {
+				return;
+			}
+			this.attempt = null;
+			try {
+				handle(current, result, failure, this.engine.nanoTime());
+			}
+			finally {
+				this.queue.signalHeadOrClose();
+			}
+		}
+		finally {
+			this.mutex.unlock();
+		}
+	}
+
+	private void handle(StoreAttempt current, @Nullable AttemptResult result, @Nullable AttemptFailure failure,
+			long now) {
+		try {
+			if (result instanceof AttemptResult.Granted granted) {
+				granted(current, granted, now);
+				return;
+			}
+			this.queue.enter(current);
+			if (failure != null) {
+				failedOrInterrupted(current, failure, now);
+			}
+			else {
+				busy(current, (AttemptResult.Busy) Objects.requireNonNull(result), now);
+			}
+		}
+		catch (RuntimeException | Error ex) {
+			if (this.queue.grant() != null) {
+				throw ex;
+			}
+			// An answer that cannot be used is none: what was granted is released.
+			this.queue.enter(current);
+			failed(current, AttemptFailure.of(ex, true), now);
+		}
+	}
+
+	/** Gives a grant to the requester of a first attempt, or to the head. */
+	private void granted(StoreAttempt current, AttemptResult.Granted granted, long now) {
+		this.owner = null;
+		this.enqueued = false;
+		this.pacing.recordAnswer();
+		KeyRequest next = current.isFirst() ? current.requester() : this.queue.head();
+		if (next == null || !current.suits(next)) {
+			this.mutex.follow(() -> release(current, true));
+			return;
+		}
+		LockProviderException refusal = this.queue.begin(granted.grant(), current, next, now);
+		if (refusal != null) {
+			this.mutex.follow(() -> release(current, true));
+			this.queue.enter(current);
+			failed(current, new AttemptFailure(refusal, false), now);
+		}
+	}
+
+	private void busy(StoreAttempt current, AttemptResult.Busy busy, long now) {
+		if (!busy.asked()) {
+			this.enqueued = true;
+			this.pacing.recordNotAsked(this.answers.hasOverdue() ? Duration.ZERO : busy.retryAfter(), now);
+			return;
+		}
 		if (busy.releasePending()) {
 			this.owner = null;
 		}
-		pauseWhileBusy(willWait, busy.retryAfter(), nowNanos);
+		this.enqueued |= current.willWait();
+		this.pacing.recordBusy(current.willWait(), busy.retryAfter(), now);
+		this.answers.record(new RequestOutcome.Busy(busy.holder()), this.mutex);
 	}
 
-	/**
-	 * Records an attempt for which the provider did not ask the store: it says nothing of
-	 * a store that fails.
-	 */
-	void recordNotAsked(Duration retryAfter, long nowNanos) {
-		pauseWhileBusy(true, retryAfter, nowNanos);
-		this.notAsked = true;
-	}
-
-	private void pauseWhileBusy(boolean willWait, Duration retryAfter, long nowNanos) {
-		this.enqueued |= willWait;
-		// Who has not joined the wait queue joins it as soon as somebody waits.
-		pause(willWait ? retryAfter.toNanos() : JOIN_PAUSE_NANOS, nowNanos);
-	}
-
-	/**
-	 * Ends the pause after an attempt that was answered, or not asked.
-	 * @return {@code false} if there is none
-	 */
-	boolean endPauseWhileBusy() {
-		boolean ended = this.pausing && (this.notAsked || !this.failing);
-		this.pausing &= !ended;
-		return ended;
+	private void failedOrInterrupted(StoreAttempt current, AttemptFailure failure, long now) {
+		if (this.engine.isBlocking() && Thread.currentThread().isInterrupted()) {
+			// The failure is that of the interrupted thread only, which leaves by itself.
+			recordFailure(current, failure, now);
+		}
+		else {
+			failed(current, failure, now);
+		}
 	}
 
 	/** Records an attempt without an answer. Its owner id is never used again. */
-	void recordFailure(boolean mayBeEnqueued, long nowNanos) {
+	private void recordFailure(StoreAttempt current, AttemptFailure failure, long now) {
 		this.owner = null;
-		this.enqueued |= mayBeEnqueued;
-		if (!this.failing) {
-			this.failing = true;
-			this.failingSinceNanos = nowNanos;
+		this.enqueued |= current.willWait() && failure.unclear();
+		this.pacing.recordFailure(now);
+		if (failure.unclear()) {
+			this.mutex.follow(() -> release(current, false));
 		}
-		pause(this.failurePauseNanos, nowNanos);
-		this.failurePauseNanos = Math.min(2 * this.failurePauseNanos, LONGEST_FAILURE_PAUSE_NANOS);
 	}
 
-	/** Returns for how long all attempts have failed, zero if the latest was answered. */
-	long failingNanos(long nowNanos) {
-		return this.failing ? nowNanos - this.failingSinceNanos : 0;
+	/**
+	 * Tells the head, unless it may ask again; the others conclude at their time-outs.
+	 */
+	private void failed(StoreAttempt current, AttemptFailure failure, long now) {
+		recordFailure(current, failure, now);
+		KeyRequest head = this.queue.head();
+		RequestOutcome latest = this.answers.latest();
+		if (head != null && current.isCut() && failure.isTimeout() && this.answers.areNewFor(head)
+				&& latest instanceof RequestOutcome.Busy) {
+			// A call that got less than its time says nothing; the answer before it does.
+			if (!head.budget().mayWait(now)) {
+				this.queue.tell(head, latest);
+			}
+			return;
+		}
+		RequestOutcome outcome = this.answers.recordFailure(failure, current, head, this.mutex);
+		if (head != null && !(failure.mayPass() && head.budget().mayRetry(now, this.pacing.failingNanos(now)))) {
+			this.queue.tell(head, outcome);
+		}
 	}
 
-	/** Records that the wait queue may have an entry, as an attempt without an end. */
-	void recordEnqueued(boolean mayBeEnqueued) {
-		this.enqueued |= mayBeEnqueued;
+	/** Releases what an attempt was granted, or may have been. Called without the lock. */
+	private void release(StoreAttempt current, boolean answerSeen) {
+		this.engine.pendingReleases().release(this.queue.key(), current.owner(), current.lease(), answerSeen);
 	}
 
-	/** Records a grant, which removes the entry from the wait queue. */
-	void recordGrant() {
-		this.owner = null;
-		this.enqueued = false;
-		this.failurePauseNanos = FIRST_FAILURE_PAUSE_NANOS;
-		this.failing = false;
+	/**
+	 * Gives up an attempt that has taken too long. A blocking call ends by itself once it
+	 * was sent.
+	 */
+	void giveUpIfOverdue(long now) {
+		StoreAttempt current = this.attempt;
+		if (current != null && Nanos.isPast(current.deadlineNanos(), now)
+				&& (current.isPrepared() || !this.engine.isBlocking())) {
+			giveUp(current, now);
+		}
 	}
 
-	/** Records that this process has released the key: nothing is known of it. */
-	void recordEnd() {
-		this.pausing = false;
+	/** Gives up the attempt without an answer; its owner id is never used again. */
+	private void giveUp(StoreAttempt current, long now) {
+		LockProviderException failure;
+		if (current.isPrepared()) {
+			failure = unanswered();
+		}
+		else {
+			failure = this.engine.failures().timedOut();
+			StoreCall<?> call = current.giveUp();
+			if (call == null) {
+				// The contender is left to the thread that is about to use it.
+				this.contender = null;
+			}
+			this.enqueued |= current.willWait() && this.contender != null;
+			this.mutex.follow(() -> abandon(current, call));
+		}
+		this.attempt = null;
+		failed(current, new AttemptFailure(failure, false), now);
+		this.queue.signalHeadOrClose();
 	}
 
-	private void pause(long nanos, long nowNanos) {
-		this.pausing = true;
-		this.notAsked = false;
-		this.retryAtNanos = nowNanos + (this.notified ? LEAST_PAUSE_NANOS : Math.max(nanos, LEAST_PAUSE_NANOS));
+	private void abandon(StoreAttempt current, @Nullable StoreCall<?> call) {
+		boolean sent = true;
+		try {
+			if (call != null) {
+				call.abandon();
+				sent = call.mayHaveBeenSent();
+			}
+		}
+		finally {
+			if (sent) {
+				release(current, false);
+			}
+		}
+	}
+
+	/** The failure of a request whose time is over before the store has answered it. */
+	LockProviderException unanswered() {
+		return this.engine.failures().unanswered(this.queue.key(), this.answers.latest());
+	}
+
+	/**
+	 * Drops an attempt that was not sent, after the head has left. One that is under way
+	 * is bounded by the next head, or by the timer if nobody waits for it.
+	 */
+	void headLeft() {
+		StoreAttempt current = this.attempt;
+		if (current == null) {
+			return;
+		}
+		KeyRequest next = this.queue.head();
+		if (current.isPrepared()) {
+			this.attempt = null;
+		}
+		else if (next != null) {
+			this.mutex.follow(next::signal);
+		}
+		else if (!this.engine.isBlocking()) {
+			long delay = current.deadlineNanos() - this.engine.nanoTime();
+			this.mutex.follow(() -> this.engine.environment().schedule(() -> expire(current), delay));
+		}
+	}
+
+	private void expire(StoreAttempt current) {
+		this.mutex.lock();
+		try {
+			if (this.attempt == current) {
+				giveUp(current, this.engine.nanoTime());
+			}
+		}
+		finally {
+			this.mutex.unlock();
+		}
+	}
+
+	/**
+	 * Ends the contest, in which nothing is under way. The withdrawal of its entry from
+	 * the store's wait queue is known at once, before another contest of the key can
+	 * begin, and sent after the event.
+	 */
+	void end() {
+		if (this.contender != null) {
+			this.mutex
+				.followFirst(this.engine.pendingReleases().end(this.queue.key(), this.contender, this.enqueued));
+		}
 	}
 
 }

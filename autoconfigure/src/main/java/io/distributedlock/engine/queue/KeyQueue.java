@@ -1,18 +1,23 @@
 package io.distributedlock.engine.queue;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockHolder;
 import io.distributedlock.LockKey;
-import io.distributedlock.LockSnapshot;
+import io.distributedlock.LockProviderException;
 import io.distributedlock.engine.concurrent.Nanos;
+import io.distributedlock.engine.grant.GrantQueue;
 import io.distributedlock.engine.grant.HeldGrant;
+import io.distributedlock.engine.grant.Hold;
 import io.distributedlock.engine.grant.RequestOutcome;
+import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.ProcessLabel;
+import io.distributedlock.provider.StoreCall;
 
 /**
  * The local queue of one key, in which each request finds out what to do next. Of all
@@ -21,193 +26,422 @@ import io.distributedlock.provider.ProcessLabel;
  * <p>
  * Each event is one call: a request arrives, is due, or leaves; an attempt ends; a grant
  * ends; the store notifies.
+ * <p>
+ * Invariants: there is at most one attempt and at most one grant, and never both; while
+ * there is neither, or the grant is offered, the head of the waiters is signalled, or
+ * knows when it is due; a queue without waiters, attempt and grant is closed and never
+ * used again.
  */
-final class KeyQueue {
+final class KeyQueue implements GrantQueue {
 
 	/** How long a request waits at most for a signal that is on its way. */
 	private static final long SIGNAL_NANOS = Duration.ofSeconds(10).toNanos();
 
-	private final KeyState state;
+	private final LockKey key;
 
-	private final KeyAttempts attempts;
+	private final EngineContext engine;
+
+	private final KeyQueueRegistry queues;
+
+	/** Guards the fields below. Shared with other keys: it is never held for long. */
+	final QueueMutex mutex;
+
+	/** Kept only while there are any; also read without the lock. */
+	private volatile @Nullable WaiterQueue waiters;
+
+	/** Kept only while there are waiters or an attempt. */
+	private @Nullable KeyContest contest;
+
+	private @Nullable HeldGrant grant;
+
+	private boolean closed;
+
+	KeyQueue(LockKey key, EngineContext engine, KeyQueueRegistry queues) {
+		this.key = key;
+		this.engine = engine;
+		this.queues = queues;
+		this.mutex = engine.locks().lock(key);
+	}
+
+	LockKey key() {
+		return this.key;
+	}
+
+	EngineContext engine() {
+		return this.engine;
+	}
+
+	@Nullable KeyRequest head() {
+		WaiterQueue present = this.waiters;
+		return (present != null) ? present.head() : null;
+	}
+
+	@Nullable HeldGrant grant() {
+		return this.grant;
+	}
 
 	/**
-	 * Creates the queue of a key.
-	 * @param onClosed receives the key once nothing is left of the queue, which is never
-	 * used again
+	 * Makes the turn of a request that takes the answer to its first attempt itself. The
+	 * request enters the queue, before all others, if the answer is not a grant or does
+	 * not come in time.
 	 */
-	KeyQueue(LockKey key, EngineContext engine, Consumer<LockKey> onClosed) {
-		this.state = new KeyState(key, engine, onClosed);
-		this.attempts = new KeyAttempts(this.state, this::notified);
+	KeyRequest.Turn turnOfFirst(KeyRequest request, StoreAttempt first) {
+		if (!handleAnswer(first) && !Nanos.isPast(first.deadlineNanos(), this.engine.nanoTime())
+				&& !this.engine.stopState().isStopping()) {
+			return await(request, first.deadlineNanos());
+		}
+		return request.isComplete() ? KeyRequest.Turn.DONE : turnAfterFirst(request, first);
+	}
+
+	private KeyRequest.Turn turnAfterFirst(KeyRequest request, StoreAttempt first) {
+		this.mutex.lock();
+		try {
+			enter(first);
+			if (this.closed) {
+				return KeyRequest.Turn.CLOSED;
+			}
+		}
+		finally {
+			this.mutex.unlock();
+		}
+		// Whoever answers between the last look and the entry leaves it to this thread.
+		handleAnswer(first);
+		return turn(request);
+	}
+
+	/** Handles an answer that may be left to the requester. Called without the lock. */
+	private static boolean handleAnswer(StoreAttempt first) {
+		StoreCall<AttemptResult> done = first.doneCall();
+		if (done != null) {
+			first.contest().answered(first, done);
+		}
+		return done != null;
+	}
+
+	/**
+	 * Leaves a first attempt to the queue, which its requester enters. Has no effect on
+	 * an attempt that is the queue's already.
+	 */
+	void enter(StoreAttempt attempt) {
+		if (!attempt.isFirst()) {
+			return;
+		}
+		attempt.leaveToQueue();
+		KeyRequest request = attempt.requester();
+		if (!this.closed && !request.queued && !request.isComplete()) {
+			if (contest() != attempt.contest()) {
+				// The attempt was given up, and with it what it has begun.
+				contest().answers().recordArrival(request);
+			}
+			waiters().addFirst(request);
+		}
 	}
 
 	/** Adds a request to the end of the queue, and makes its first turn. */
-	Turn arrive(Waiter waiter) {
-		this.state.lock.lock();
+	KeyRequest.Turn arrive(KeyRequest request) {
+		this.mutex.lock();
 		try {
-			if (this.state.isClosed()) {
-				return Turn.CLOSED;
+			if (this.closed) {
+				return KeyRequest.Turn.CLOSED;
 			}
-			long now = this.state.engine.nanoTime();
-			if (this.state.grant != null && handOff().pickUpOnArrival(waiter, now)) {
-				return Turn.DONE;
+			long now = this.engine.nanoTime();
+			if (this.grant != null && new HandOff(this, this.grant).pickUpOnArrival(request, now)) {
+				return KeyRequest.Turn.DONE;
 			}
-			this.state.waiters().add(waiter);
-			this.state.answers().recordArrival(waiter);
-			return decide(waiter, now);
+			waiters().add(request);
+			contest().answers().recordArrival(request);
+			return decide(request, now);
 		}
 		finally {
-			this.state.lock.unlock();
+			this.mutex.unlock();
 		}
 	}
 
 	/** Decides what a request does now. */
-	Turn turn(Waiter waiter) {
-		if (waiter.isComplete()) {
-			return Turn.DONE;
+	KeyRequest.Turn turn(KeyRequest request) {
+		if (request.isComplete()) {
+			return KeyRequest.Turn.DONE;
 		}
-		this.state.lock.lock();
+		StoreAttempt first = firstAttempt();
+		if (first != null) {
+			// A requester that is slow to take its answer holds up nobody.
+			handleAnswer(first);
+		}
+		this.mutex.lock();
 		try {
-			return decide(waiter, this.state.engine.nanoTime());
+			return decide(request, this.engine.nanoTime());
 		}
 		finally {
-			this.state.lock.unlock();
+			this.mutex.unlock();
 		}
 	}
 
-	private Turn decide(Waiter waiter, long now) {
-		if (waiter.queued && this.state.engine.stopState().isStopping()) {
-			return end(waiter, new RequestOutcome.Failed(this.state.engine.failures().shuttingDown(this.state.key)));
+	/** Returns the attempt whose requester takes the answer, if there is one. */
+	@Nullable StoreAttempt firstAttempt() {
+		this.mutex.lock();
+		try {
+			StoreAttempt attempt = attempt();
+			return (attempt != null && attempt.isFirst()) ? attempt : null;
 		}
-		StoreAttempt attempt = this.state.attempt;
-		if (waiter.queued && attempt != null && this.attempts.isOverdue(now)) {
-			this.attempts.giveUp(attempt, now);
-			attempt = this.state.attempt;
+		finally {
+			this.mutex.unlock();
 		}
-		if (!waiter.queued) {
-			return waiter.isComplete() ? Turn.DONE : await(waiter, now + SIGNAL_NANOS);
+	}
+
+	private KeyRequest.Turn decide(KeyRequest request, long now) {
+		if (request.queued && this.engine.stopState().isStopping()) {
+			return end(request, new RequestOutcome.Failed(this.engine.failures().shuttingDown(this.key)));
 		}
-		if (this.state.grant != null && handOff().pickUpAsHead(waiter, now)) {
-			return Turn.DONE;
+		if (request.queued && this.contest != null) {
+			this.contest.giveUpIfOverdue(now);
 		}
-		boolean mayWait = waiter.budget().mayWait(now);
-		RequestOutcome known = mayWait ? null : known(waiter, now);
+		if (!request.queued) {
+			return request.isComplete() ? KeyRequest.Turn.DONE : await(request, now + SIGNAL_NANOS);
+		}
+		if (this.grant != null && new HandOff(this, this.grant).pickUpAsHead(request, now)) {
+			return KeyRequest.Turn.DONE;
+		}
+		boolean mayWait = request.budget().mayWait(now);
+		RequestOutcome known = mayWait ? null : known(request, now);
 		if (known != null) {
-			return end(waiter, known);
+			return end(request, known);
 		}
-		if (waiter.budget().isOver(now)) {
-			return end(waiter, new RequestOutcome.Failed(this.state.unanswered()));
+		if (request.budget().isOver(now)) {
+			return end(request, new RequestOutcome.Failed(contest().unanswered()));
 		}
-		if (attempt != null && attempt.isPrepared() && waiter.mayBlock()) {
+		StoreAttempt attempt = attempt();
+		if (attempt != null && attempt.isPrepared() && request.mayBlock()) {
 			// The head may be without a thread, and this request has one.
-			return Turn.SEND;
+			return KeyRequest.Turn.SEND;
 		}
-		if (this.state.grant == null && this.state.head() == waiter) {
-			return (attempt != null) ? awaitAttempt(attempt, waiter, mayWait) : prepareAttempt(waiter, mayWait, now);
+		if (this.grant == null && head() == request) {
+			return (attempt != null) ? awaitAttempt(attempt, request, mayWait)
+					: prepareAttempt(request, mayWait, now);
 		}
 		if (!mayWait) {
-			this.state.addOverdue(waiter);
+			addOverdue(request);
 		}
-		return await(waiter, waiter.budget().nextDeadlineNanos(mayWait));
+		return await(request, request.budget().nextDeadlineNanos(mayWait));
 	}
 
-	private Turn end(Waiter waiter, RequestOutcome outcome) {
-		boolean wasHead = this.state.head() == waiter;
-		this.attempts.end(waiter, outcome);
-		if (wasHead) {
-			handOff().headLeft();
-		}
-		return Turn.DONE;
-	}
-
-	private KeyHandOff handOff() {
-		return new KeyHandOff(this.state);
-	}
-
-	private static Turn await(Waiter waiter, long instantNanos) {
-		waiter.waitUntil(instantNanos);
-		return Turn.WAIT;
+	private static KeyRequest.Turn await(KeyRequest request, long instantNanos) {
+		request.waitUntil(instantNanos);
+		return KeyRequest.Turn.WAIT;
 	}
 
 	/** What a request whose wait time is over can conclude without an attempt. */
-	private @Nullable RequestOutcome known(Waiter waiter, long now) {
-		HeldGrant grant = this.state.grant;
-		if (grant != null) {
+	private @Nullable RequestOutcome known(KeyRequest request, long now) {
+		HeldGrant held = this.grant;
+		if (held != null) {
 			return new RequestOutcome.Busy(LockHolder.of(ProcessLabel.get())
-				.withHeldFor(Duration.ofNanos(now - grant.grantedNanos()))
-				.withRemaining(Duration.ofNanos(Math.max(0, grant.deadlineNanos() - now))));
+				.withHeldFor(Duration.ofNanos(now - held.grantedNanos()))
+				.withRemaining(Duration.ofNanos(Math.max(0, held.deadlineNanos() - now))));
 		}
-		if (!this.state.answers().areNewFor(waiter)) {
+		KeyAnswers answers = contest().answers();
+		if (!answers.areNewFor(request)) {
 			return null;
 		}
-		RequestOutcome latest = this.state.answers().latest();
-		return (latest instanceof RequestOutcome.Failed failed)
-				? this.state.engine.failures().again(this.state.key, failed) : latest;
+		RequestOutcome latest = answers.latest();
+		return (latest instanceof RequestOutcome.Failed failed) ? this.engine.failures().again(this.key, failed)
+				: latest;
 	}
 
 	/** Lets the head wait for the attempt, at most until it is overdue. */
-	private Turn awaitAttempt(StoreAttempt current, Waiter head, boolean mayWait) {
-		long end = head.budget().nextDeadlineNanos(mayWait);
-		return await(head, this.state.engine.isBlocking() ? end : Nanos.earlier(end, current.deadlineNanos()));
+	private KeyRequest.Turn awaitAttempt(StoreAttempt current, KeyRequest first, boolean mayWait) {
+		long end = first.budget().nextDeadlineNanos(mayWait);
+		return await(first, this.engine.isBlocking() ? end : Nanos.earlier(end, current.deadlineNanos()));
 	}
 
-	private Turn prepareAttempt(Waiter head, boolean mayWait, long now) {
-		KeyContest contest = this.state.contest();
-		if (mayWait && !contest.isDue(now)) {
-			return await(head, Nanos.earlier(head.budget().waitUntilNanos(), contest.retryAtNanos()));
+	private KeyRequest.Turn prepareAttempt(KeyRequest first, boolean mayWait, long now) {
+		if (mayWait && !contest().pacing().isDue(now)) {
+			return await(first, Nanos.earlier(first.budget().waitUntilNanos(), contest().pacing().retryAtNanos()));
 		}
-		this.attempts.prepare(head, mayWait);
-		head.waitUntil(head.budget().endNanos());
-		return Turn.SEND;
+		contest().prepare(first, mayWait);
+		first.waitUntil(first.budget().endNanos());
+		return KeyRequest.Turn.SEND;
+	}
+
+	/**
+	 * Adds a request that ends with the next answer of the store, for which the head asks
+	 * at once.
+	 */
+	private void addOverdue(KeyRequest request) {
+		contest().answers().addOverdue(request);
+		if (this.grant == null && attempt() == null && contest().pacing().endPauseWhileBusy()) {
+			signalHeadOrClose();
+		}
 	}
 
 	/** Sends the prepared attempt, unless another thread does. */
-	void send() {
-		this.attempts.send(null);
-	}
-
-	/** Sends the prepared attempt for a sender that waits for the call. */
-	void send(Waiter sender) {
-		this.attempts.send(sender.budget());
+	void send(@Nullable WaitBudget sender) {
+		KeyContest present = presentContest();
+		if (present != null) {
+			present.send(sender);
+		}
 	}
 
 	/** Fails the prepared attempt, for which there is no thread. */
 	void failPrepared(Throwable cause) {
-		this.attempts.failPrepared(this.state.engine.failures().noThread(cause));
+		KeyContest present = presentContest();
+		if (present != null) {
+			present.failPrepared(this.engine.failures().noThread(cause));
+		}
+	}
+
+	private @Nullable KeyContest presentContest() {
+		this.mutex.lock();
+		try {
+			return this.contest;
+		}
+		finally {
+			this.mutex.unlock();
+		}
 	}
 
 	/**
 	 * Removes a request whose requester has left; does nothing for one that has ended.
+	 * @param first the attempt whose answer the requester takes itself, if any
 	 */
-	void leave(Waiter waiter) {
-		this.state.lock.lock();
+	void leave(KeyRequest request, @Nullable StoreAttempt first) {
+		this.mutex.lock();
 		try {
-			if (waiter.queued) {
-				end(waiter, new RequestOutcome.Abandoned());
+			if (first != null) {
+				first.leaveToQueue();
+				first.contest().headLeft();
+			}
+			if (request.queued) {
+				end(request, new RequestOutcome.Abandoned());
 			}
 		}
 		finally {
-			this.state.lock.unlock();
+			this.mutex.unlock();
 		}
+		if (first != null) {
+			handleAnswer(first);
+		}
+	}
+
+	/** Removes a request with its outcome, and tells its runner. */
+	void tell(KeyRequest request, RequestOutcome outcome) {
+		remove(request, outcome);
+		this.mutex.follow(request::signal);
+	}
+
+	private void remove(KeyRequest request, RequestOutcome outcome) {
+		boolean wasHead = head() == request;
+		waiters().remove(request);
+		request.complete(outcome);
+		if (wasHead && this.contest != null) {
+			this.contest.headLeft();
+		}
+		if (head() == null) {
+			this.mutex.follow(this.engine.stopState()::recordProgress);
+		}
+		signalHeadOrClose();
+	}
+
+	private KeyRequest.Turn end(KeyRequest request, RequestOutcome outcome) {
+		boolean wasHead = head() == request;
+		remove(request, outcome);
+		if (wasHead && this.grant != null) {
+			new HandOff(this, this.grant).passOn();
+		}
+		return KeyRequest.Turn.DONE;
+	}
+
+	/** Lets the head go on after an event; closes the queue if nothing is left. */
+	void signalHeadOrClose() {
+		if (this.closed || this.grant != null || attempt() != null) {
+			return;
+		}
+		KeyRequest first = head();
+		if (first != null) {
+			this.mutex.follow(first::signal);
+			return;
+		}
+		endContest();
+		this.closed = true;
+		// Under the lock, so that whoever finds this queue closed finds another one next.
+		this.queues.remove(this);
+		this.mutex.follow(this.engine.stopState()::recordProgress);
 	}
 
 	/**
-	 * Ends a hold and offers its grant to the head.
-	 * @return {@code false} if the hold has not ended
+	 * Puts a grant and its hold in place in one step, so that nothing can come between.
+	 * @param current the attempt that was granted
+	 * @param next the request that gets the grant
+	 * @return why the grant cannot be used, or {@code null}
 	 */
-	boolean offerToNext(HeldGrant grant, int holdNumber) {
-		this.state.lock.lock();
-		try {
-			return handOff().begin(grant, holdNumber);
+	@Nullable LockProviderException begin(LockGrant granted, StoreAttempt current, KeyRequest next, long now) {
+		HeldGrant held = new HeldGrant(granted, next.terms(), current.lease(), current.sentNanos(), now, this);
+		if (next.isAlone()) {
+			held.beginHold(current.sentNanos(), next.terms().maxHold());
 		}
-		finally {
-			this.state.lock.unlock();
+		LockProviderException refusal = held.refusal(this.engine.provider().name(), now);
+		if (refusal != null) {
+			return refusal;
+		}
+		Hold hold = new Hold(this.engine.heldGrants(), held, 0, next.requester(), now);
+		// Kept before the grant is put in place: one that does not begin would remain.
+		this.mutex.follow(() -> this.engine.holdStart().begin(hold, next));
+		this.grant = held;
+		contest().answers().record(null, this.mutex);
+		removeHolder(next);
+		return null;
+	}
+
+	/** Removes the request that holds the present grant. */
+	void removeHolder(KeyRequest request) {
+		if (request.queued) {
+			waiters().remove(request);
+		}
+		if (head() == null) {
+			endContest();
+			this.waiters = null;
 		}
 	}
 
-	/** Handles the end of a grant, after the store has recorded it too. */
-	void ended(HeldGrant ended) {
-		this.state.ended(ended);
+	private void endContest() {
+		KeyContest ended = this.contest;
+		this.contest = null;
+		if (ended != null) {
+			ended.end();
+		}
+	}
+
+	@Override
+	public void ended(HeldGrant heldGrant) {
+		this.mutex.lock();
+		try {
+			if (this.grant == heldGrant) {
+				this.grant = null;
+				if (this.contest != null) {
+					// Whoever has come since the grant knows that the lock was busy.
+					this.contest.answers().record(new RequestOutcome.Busy(null), this.mutex);
+					this.contest.pacing().recordEnd();
+				}
+				signalHeadOrClose();
+			}
+		}
+		finally {
+			this.mutex.unlock();
+		}
+		this.engine.stopState().recordProgress();
+	}
+
+	/** Most releases find nobody who waits, without the lock. */
+	@Override
+	public boolean offerToNext(HeldGrant heldGrant, int holdNumber) {
+		if (this.waiters == null) {
+			return false;
+		}
+		this.mutex.lock();
+		try {
+			return this.grant == heldGrant && new HandOff(this, heldGrant).offer(holdNumber);
+		}
+		finally {
+			this.mutex.unlock();
+		}
 	}
 
 	/**
@@ -216,58 +450,81 @@ final class KeyQueue {
 	 * client, if that does not block.
 	 */
 	void notified() {
-		boolean prepared = false;
-		this.state.lock.lock();
+		KeyContest prepared = null;
+		this.mutex.lock();
 		try {
-			Waiter head = this.state.head();
-			if (this.state.recordNotified() && head != null && maySendFor(head)) {
-				this.attempts.prepare(head, true);
-				prepared = true;
+			KeyRequest first = head();
+			if (this.contest != null) {
+				this.contest.pacing().recordNotified();
+			}
+			if (this.contest != null && this.grant == null && attempt() == null && first != null
+					&& maySendFor(first)) {
+				this.contest.prepare(first, true);
+				prepared = this.contest;
 			}
 			else {
-				this.state.signalHeadOrClose();
+				signalHeadOrClose();
 			}
 		}
 		finally {
-			this.state.lock.unlock();
+			this.mutex.unlock();
 		}
-		if (prepared) {
-			this.attempts.send(null);
+		if (prepared != null) {
+			prepared.send(null);
 		}
 	}
 
-	private boolean maySendFor(Waiter head) {
-		return head.mayBlock() && !this.state.engine.isBlocking() && !this.state.engine.stopState().isStopping()
-				&& head.budget().mayWait(this.state.engine.nanoTime());
-	}
-
-	/** Signals every waiter. */
-	void signalAll() {
-		this.state.signalAll();
+	private boolean maySendFor(KeyRequest first) {
+		return first.mayBlock() && !this.engine.isBlocking() && !this.engine.stopState().isStopping()
+				&& first.budget().mayWait(this.engine.nanoTime());
 	}
 
 	/** Returns the requests that wait, in their order. */
-	List<LockSnapshot.Waiting> waiting(long nowNanos) {
-		return this.state.waiting(nowNanos);
+	List<KeyRequest> requests() {
+		this.mutex.lock();
+		try {
+			StoreAttempt attempt = attempt();
+			List<KeyRequest> all = new ArrayList<>();
+			if (attempt != null && attempt.isFirst()) {
+				all.add(attempt.requester());
+			}
+			if (this.waiters != null) {
+				all.addAll(this.waiters.all());
+			}
+			return all;
+		}
+		finally {
+			this.mutex.unlock();
+		}
 	}
 
 	/** Whether any request waits, or an attempt is under way. */
 	boolean hasWaiters() {
-		return this.state.hasWaiters();
+		this.mutex.lock();
+		try {
+			return head() != null || attempt() != null;
+		}
+		finally {
+			this.mutex.unlock();
+		}
 	}
 
-	/** What a request does next. */
-	public enum Turn {
+	KeyContest contest() {
+		if (this.contest == null) {
+			this.contest = new KeyContest(this, this.engine, this.mutex);
+		}
+		return this.contest;
+	}
 
-		/** It sends the attempt that was prepared. */
-		SEND,
-		/** It waits for a signal, or until the instant that it was given. */
-		WAIT,
-		/** It has its outcome. */
-		DONE,
-		/** The queue is closed: the request arrives at another one. */
-		CLOSED
+	private @Nullable StoreAttempt attempt() {
+		return (this.contest != null) ? this.contest.attempt() : null;
+	}
 
+	private WaiterQueue waiters() {
+		if (this.waiters == null) {
+			this.waiters = new WaiterQueue();
+		}
+		return this.waiters;
 	}
 
 }

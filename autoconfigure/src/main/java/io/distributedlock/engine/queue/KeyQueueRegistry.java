@@ -4,11 +4,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
-import java.util.function.Consumer;
+
+import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LockSnapshot;
-import io.distributedlock.engine.grant.HeldGrant;
 
 /**
  * The queues of the keys that this process holds or waits for, and no others.
@@ -18,8 +18,6 @@ public final class KeyQueueRegistry {
 	private final ConcurrentMap<LockKey, KeyQueue> queues = new ConcurrentHashMap<>();
 
 	private final EngineContext engine;
-
-	private final Consumer<LockKey> onClosed = this.queues::remove;
 
 	public KeyQueueRegistry(EngineContext engine) {
 		this.engine = engine;
@@ -32,12 +30,43 @@ public final class KeyQueueRegistry {
 	KeyQueue queue(LockKey key) {
 		if (!this.engine.provider().isExclusive()) {
 			// For one request, which does not exclude others.
-			return new KeyQueue(key, this.engine, (closed) -> {
-			});
+			return new KeyQueue(key, this.engine, this);
 		}
 		KeyQueue queue = this.queues.get(key);
 		return (queue != null) ? queue
-				: this.queues.computeIfAbsent(key, (absent) -> new KeyQueue(absent, this.engine, this.onClosed));
+				: this.queues.computeIfAbsent(key, (absent) -> new KeyQueue(absent, this.engine, this));
+	}
+
+	/**
+	 * Opens a queue with the first attempt of a request, if nobody in this process holds
+	 * the key or waits for it.
+	 * @return the attempt, which is to be sent; or {@code null} if there is a queue, or the
+	 * attempt cannot be made: the request finds out why when it arrives
+	 */
+	@Nullable StoreAttempt openFor(KeyRequest request) {
+		LockKey key = request.key();
+		if (this.queues.containsKey(key)) {
+			return null;
+		}
+		KeyQueue created = new KeyQueue(key, this.engine, this);
+		StoreAttempt first;
+		try {
+			first = created.contest().prepareFirst(request);
+		}
+		catch (RuntimeException ex) {
+			return null;
+		}
+		if (first != null && this.engine.provider().isExclusive()
+				&& this.queues.putIfAbsent(key, created) != null) {
+			first.contender().close();
+			return null;
+		}
+		return first;
+	}
+
+	/** Removes a queue that closes; called under its lock. */
+	void remove(KeyQueue closed) {
+		this.queues.remove(closed.key(), closed);
 	}
 
 	/** Lets the head of the queue attempt, because the key may be free in the store. */
@@ -48,38 +77,24 @@ public final class KeyQueueRegistry {
 		}
 	}
 
-	/** Lets the next waiter attempt after the end of a grant. */
-	public void ended(HeldGrant heldGrant) {
-		KeyQueue queue = this.queues.get(heldGrant.key());
-		if (queue != null) {
-			queue.ended(heldGrant);
-		}
-	}
-
-	/**
-	 * Ends a hold and offers its grant to the next waiter.
-	 * @return {@code false} if the hold has not ended
-	 */
-	public boolean offerToNext(HeldGrant heldGrant, int holdNumber) {
-		KeyQueue queue = this.queues.get(heldGrant.key());
-		return queue != null && queue.offerToNext(heldGrant, holdNumber);
-	}
-
-	/** Signals all waiters of all keys. */
+	/** Signals all requests for all keys. */
 	public void signalAll() {
-		List<KeyQueue> all = new ArrayList<>(this.queues.values());
-		all.forEach(KeyQueue::signalAll);
+		requests().forEach(KeyRequest::signal);
 	}
 
-	/** Whether any request waits. */
+	/** Whether any request waits, or an attempt is under way. */
 	public boolean hasWaiters() {
 		return this.queues.values().stream().anyMatch(KeyQueue::hasWaiters);
 	}
 
 	/** Returns all requests that wait. */
 	public List<LockSnapshot.Waiting> waiting(long nowNanos) {
-		List<LockSnapshot.Waiting> all = new ArrayList<>();
-		this.queues.values().forEach((queue) -> all.addAll(queue.waiting(nowNanos)));
+		return requests().stream().map((request) -> request.view(nowNanos)).toList();
+	}
+
+	private List<KeyRequest> requests() {
+		List<KeyRequest> all = new ArrayList<>();
+		this.queues.values().forEach((queue) -> all.addAll(queue.requests()));
 		return all;
 	}
 

@@ -1,11 +1,14 @@
 package io.distributedlock.engine.queue;
 
+import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
 
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockHolder;
 import io.distributedlock.LockKey;
+import io.distributedlock.LockSnapshot;
 import io.distributedlock.engine.concurrent.NodeThreads;
 import io.distributedlock.engine.event.AcquireObservation;
 import io.distributedlock.engine.grant.Hold;
@@ -14,40 +17,87 @@ import io.distributedlock.engine.grant.RequestOutcome;
 import io.distributedlock.provider.AcquireOutcome;
 
 /**
- * A request for one key. The {@link KeyQueue} decides, and the runner takes one step
- * after the other. A hold that finds its requester gone is released.
+ * A request for one key, from its arrival to its outcome. The {@link KeyQueue} decides,
+ * and the runner takes one step after the other.
+ * <p>
+ * The outcome is set once: by the queue, or by a requester who leaves before. A hold that
+ * finds its requester gone is released.
  */
 public final class KeyRequest implements RunningRequest {
 
+	/** How often arrivals may overtake one head. */
+	public static final int MAX_OVERTAKES = 8;
+
+	/** How long arrivals may overtake one head, from the first offer to it. */
+	public static final long MAX_OVERTAKING_NANOS = Duration.ofMillis(1).toNanos();
+
 	private static final RequestOutcome ABANDONED = new RequestOutcome.Abandoned();
+
+	/** The links of the {@link WaiterQueue}, guarded by the lock of the key's queue. */
+	@Nullable KeyRequest previous;
+
+	@Nullable KeyRequest next;
+
+	/**
+	 * Whether the request is in the queue; guarded by its lock, as the fields below are.
+	 */
+	public boolean queued;
+
+	/** Whether the wait time is over, so that the next answer ends the wait. */
+	boolean overdue;
+
+	/** The number of answers that the queue had when the request arrived. */
+	long answersAtArrival;
+
+	/** Whether the grant of this process was offered to this request, and since when. */
+	private boolean offered;
+
+	private long offeredNanos;
+
+	/** How often arrivals have picked up what was offered to this request. */
+	private int overtakes;
 
 	private final EngineContext engine;
 
 	private final KeyQueueRegistry queues;
 
+	private final LockKey key;
+
+	private final LockTerms terms;
+
+	private final WaitBudget budget;
+
 	private final RequestRunner runner;
 
-	private final Waiter waiter;
+	private final boolean alone;
 
-	/** Accessed by the runner only. */
+	/** The observers, which have seen the start of the request. */
+	private final @Nullable AcquireObservation observation;
+
+	private final AtomicReference<@Nullable RequestOutcome> outcome = new AtomicReference<>();
+
+	/** Accessed by the runner's steps only, as the fields below are. */
 	private @Nullable KeyQueue queue;
+
+	/** The attempt whose answer this request takes itself. */
+	private @Nullable StoreAttempt first;
+
+	private long waitUntilNanos;
 
 	/**
 	 * Creates a request for one key.
 	 * @param alone whether the hold begins with this key, or after further keys
 	 */
 	public KeyRequest(EngineContext engine, KeyQueueRegistry queues, LockKey key, LockTerms terms, WaitBudget budget,
-			RequestRunner runner, boolean alone) {
+			RequestRunner runner, boolean alone, @Nullable AcquireObservation observation) {
 		this.engine = engine;
 		this.queues = queues;
+		this.key = key;
+		this.terms = terms;
+		this.budget = budget;
 		this.runner = runner;
-		this.waiter = new Waiter(key, terms, budget, runner, alone);
-	}
-
-	/** Sets the observers, which have seen the start of the request. */
-	public KeyRequest observedBy(@Nullable AcquireObservation observers) {
-		this.waiter.observedBy(observers);
-		return this;
+		this.alone = alone;
+		this.observation = observation;
 	}
 
 	@Override
@@ -62,111 +112,245 @@ public final class KeyRequest implements RunningRequest {
 	}
 
 	private Progress progress() {
-		KeyQueue joined = this.queue;
-		KeyQueue.Turn turn = (joined != null) ? joined.turn(this.waiter) : arrive();
-		while (turn == KeyQueue.Turn.SEND) {
+		Turn turn = turn();
+		while (turn == Turn.SEND) {
 			KeyQueue present = Objects.requireNonNull(this.queue);
-			if (this.engine.isBlocking() && !this.runner.mayBlock()) {
-				sendInBackground(present);
+			if (!maySend()) {
+				// Sends the attempt of the queue on the threads for attempts.
+				this.engine.attemptThreads()
+					.execute(NodeThreads.node(this.engine.provider(), this.key), () -> present.send(null),
+							present::failPrepared);
 				return Progress.WAIT;
 			}
-			present.send(this.waiter);
-			turn = present.turn(this.waiter);
-			if (turn == KeyQueue.Turn.SEND && isInterrupted()) {
+			present.send(this.budget);
+			turn = present.turn(this);
+			if (turn == Turn.SEND && isInterrupted()) {
 				// The runner leaves before it attempts again.
 				return Progress.WAIT;
 			}
 		}
-		return (turn == KeyQueue.Turn.WAIT) ? Progress.WAIT : end();
+		return (turn == Turn.WAIT) ? Progress.WAIT : end();
 	}
 
-	private KeyQueue.Turn arrive() {
-		KeyQueue.Turn turn;
+	/** Whether this step may send an attempt: its call does not block, or it may block. */
+	private boolean maySend() {
+		return !this.engine.isBlocking() || mayBlock();
+	}
+
+	private Turn turn() {
+		if (this.queue == null) {
+			attemptFirst();
+		}
+		KeyQueue joined = this.queue;
+		StoreAttempt attempted = this.first;
+		if (joined == null) {
+			return arrive();
+		}
+		if (attempted == null) {
+			return joined.turn(this);
+		}
+		Turn turn = joined.turnOfFirst(this, attempted);
+		if (turn != Turn.WAIT || !attempted.isFirst()) {
+			this.first = null;
+		}
+		return (turn == Turn.CLOSED) ? arrive() : turn;
+	}
+
+	/** Attempts outside of any queue, if nobody in this process wants the key. */
+	private void attemptFirst() {
+		if (!maySend() || this.engine.stopState().isStopping()) {
+			return;
+		}
+		StoreAttempt opened = this.queues.openFor(this);
+		if (opened != null) {
+			// Known before the call: a request that fails during it leaves the queue.
+			this.queue = opened.contest().queue();
+			this.first = opened;
+			opened.contest().sendFirst(opened, mayBlock());
+		}
+	}
+
+	private Turn arrive() {
+		Turn turn;
 		do {
-			KeyQueue candidate = this.queues.queue(key());
+			KeyQueue candidate = this.queues.queue(this.key);
 			// Known before the arrival: a request that fails during it leaves the queue.
 			this.queue = candidate;
-			turn = candidate.arrive(this.waiter);
+			turn = candidate.arrive(this);
 		}
-		while (turn == KeyQueue.Turn.CLOSED);
+		while (turn == Turn.CLOSED);
 		return turn;
 	}
 
-	/** Sends the attempt of a queue on the threads for attempts. */
-	private void sendInBackground(KeyQueue present) {
-		this.engine.attemptThreads()
-			.execute(NodeThreads.node(this.engine.provider(), key()), present::send, present::failPrepared);
-	}
-
 	private boolean isInterrupted() {
-		return this.runner.mayBlock() && Thread.currentThread().isInterrupted();
+		return mayBlock() && Thread.currentThread().isInterrupted();
 	}
 
 	/** Returns or throws the outcome. */
 	private Progress end() {
-		RequestOutcome ended = Objects.requireNonNull(this.waiter.outcome());
+		RequestOutcome ended = Objects.requireNonNull(outcome());
 		if (ended instanceof RequestOutcome.Acquired) {
 			return Progress.ACQUIRED;
 		}
 		if (ended instanceof RequestOutcome.Busy busy) {
 			report(AcquireOutcome.BUSY, null);
-			this.engine.events().busy(key(), this.waiter.waitedNanos(this.engine.nanoTime()), busy.holder());
+			this.engine.events().busy(this.key, waitedNanos(this.engine.nanoTime()), busy.holder());
 			return Progress.BUSY;
 		}
 		Throwable failure = (ended instanceof RequestOutcome.Failed failed) ? failed.failure()
-				: new IllegalStateException("The request for lock '" + key() + "' was abandoned before");
+				: new IllegalStateException("The request for lock '" + this.key + "' was abandoned before");
 		if (failure instanceof Error error) {
 			throw error;
 		}
-		throw this.engine.failures().exception(key(), failure);
+		throw this.engine.failures().exception(this.key, failure);
 	}
 
-	private void report(AcquireOutcome outcome, @Nullable Throwable failure) {
-		AcquireObservation observation = this.waiter.observation();
-		if (observation != null) {
-			observation.end(outcome, failure);
+	private void report(AcquireOutcome reported, @Nullable Throwable failure) {
+		if (this.observation != null) {
+			this.observation.end(reported, failure);
 		}
-	}
-
-	public Waiter waiter() {
-		return this.waiter;
-	}
-
-	@Override
-	public long waitUntilNanos() {
-		return this.waiter.waitUntilNanos();
-	}
-
-	@Override
-	public Hold lease() {
-		if (this.waiter.outcome() instanceof RequestOutcome.Acquired acquired) {
-			return acquired.hold();
-		}
-		throw new IllegalStateException("Lock '" + key() + "' was not acquired");
-	}
-
-	@Override
-	public @Nullable LockHolder holder() {
-		return (this.waiter.outcome() instanceof RequestOutcome.Busy busy) ? busy.holder() : null;
-	}
-
-	@Override
-	public LockKey key() {
-		return this.waiter.key();
 	}
 
 	@Override
 	public void abandon() {
-		if (this.waiter.complete(ABANDONED)) {
+		if (complete(ABANDONED)) {
 			if (this.queue != null) {
-				this.queue.leave(this.waiter);
+				this.queue.leave(this, this.first);
 			}
 		}
-		else if (this.waiter.outcome() instanceof RequestOutcome.Acquired acquired) {
+		else if (outcome() instanceof RequestOutcome.Acquired acquired) {
 			acquired.hold().forgetMinHold();
 			acquired.hold().closeInBackground();
 		}
 		report(AcquireOutcome.INTERRUPTED, null);
+	}
+
+	@Override
+	public LockKey key() {
+		return this.key;
+	}
+
+	LockTerms terms() {
+		return this.terms;
+	}
+
+	WaitBudget budget() {
+		return this.budget;
+	}
+
+	/** Returns the observers of the request, or {@code null} for none. */
+	@Nullable AcquireObservation observation() {
+		return this.observation;
+	}
+
+	/**
+	 * Returns the lease of an attempt: the store keeps the key for the shortest hold
+	 * whatever becomes of this process. If the request waits for further keys, that hold
+	 * begins while the key is held, and so within a lease from the attempt or from a
+	 * renewal.
+	 */
+	Duration attemptLease() {
+		return this.alone ? this.terms.longerOf(this.terms.minHoldNanos()) : this.terms.leaseOfPart();
+	}
+
+	/** Whether the hold begins with this key, or after further keys. */
+	boolean isAlone() {
+		return this.alone;
+	}
+
+	/** Whether the step of this request may block for a round trip. */
+	boolean mayBlock() {
+		return this.runner.mayBlock();
+	}
+
+	/** Returns the name of the requester, for people. */
+	String requester() {
+		return this.runner.requester();
+	}
+
+	/** Causes the next step; called without the lock of the queue. */
+	void signal() {
+		this.runner.signal();
+	}
+
+	/** Sets when the next step is due without a signal. */
+	void waitUntil(long instantNanos) {
+		this.waitUntilNanos = instantNanos;
+	}
+
+	@Override
+	public long waitUntilNanos() {
+		return this.waitUntilNanos;
+	}
+
+	/**
+	 * Sets the outcome.
+	 * @return {@code false} if there was an outcome before
+	 */
+	boolean complete(RequestOutcome ended) {
+		return this.outcome.compareAndSet(null, ended);
+	}
+
+	public @Nullable RequestOutcome outcome() {
+		return this.outcome.get();
+	}
+
+	public boolean isComplete() {
+		return outcome() != null;
+	}
+
+	@Override
+	public Hold lease() {
+		if (outcome() instanceof RequestOutcome.Acquired acquired) {
+			return acquired.hold();
+		}
+		throw new IllegalStateException("Lock '" + this.key + "' was not acquired");
+	}
+
+	@Override
+	public @Nullable LockHolder holder() {
+		return (outcome() instanceof RequestOutcome.Busy busy) ? busy.holder() : null;
+	}
+
+	/** Records an offer, which the requester does not know yet. */
+	void recordOffer(long nowNanos) {
+		if (!this.offered) {
+			this.offered = true;
+			this.offeredNanos = nowNanos;
+		}
+	}
+
+	/** Whether a request that arrives may pick up what is offered to this one. */
+	boolean mayBeOvertaken(long nowNanos) {
+		return this.overtakes < MAX_OVERTAKES && nowNanos - this.offeredNanos < MAX_OVERTAKING_NANOS;
+	}
+
+	void recordOvertake() {
+		this.overtakes++;
+	}
+
+	private long waitedNanos(long nowNanos) {
+		return nowNanos - this.budget.startNanos();
+	}
+
+	/** Returns what an observer may know. */
+	LockSnapshot.Waiting view(long nowNanos) {
+		return new LockSnapshot.Waiting(this.key, requester(), Duration.ofNanos(waitedNanos(nowNanos)),
+				this.runner.waitsUnlimited() ? null : this.terms.waitTime());
+	}
+
+	/** What a request does next. */
+	enum Turn {
+
+		/** It sends the attempt that was prepared. */
+		SEND,
+		/** It waits for a signal, or until the instant that it was given. */
+		WAIT,
+		/** It has its outcome. */
+		DONE,
+		/** The queue is closed: the request arrives at another one. */
+		CLOSED
+
 	}
 
 }

@@ -56,12 +56,12 @@ public final class MultiKeyRequest implements RunningRequest {
 		this.terms = terms;
 		this.budget = budget;
 		this.runner = runner;
-		this.current = request(0).observedBy(engine.events().acquireStarted(keys.get(0)));
+		this.current = request(0, engine.events().acquireStarted(keys.get(0)));
 	}
 
-	private KeyRequest request(int index) {
-		return new KeyRequest(this.engine, this.queues, this.keys.get(index), this.terms, this.budget, this.runner,
-				false);
+	private KeyRequest request(int index, @Nullable AcquireObservation observation) {
+		return new KeyRequest(this.engine, this.queues, this.keys.get(index), this.terms, this.budget, this.runner, false,
+				observation);
 	}
 
 	@Override
@@ -89,9 +89,9 @@ public final class MultiKeyRequest implements RunningRequest {
 	}
 
 	private KeyRequest next() {
-		AcquireObservation observation = this.current.waiter().observation();
-		KeyRequest next = request(this.acquired.size());
-		return (observation != null) ? next.observedBy(observation.startNext(next.key())) : next;
+		AcquireObservation observation = this.current.observation();
+		int index = this.acquired.size();
+		return request(index, (observation != null) ? observation.startNext(this.keys.get(index)) : null);
 	}
 
 	private Progress complete() {

@@ -1,8 +1,8 @@
 package io.distributedlock.engine.queue;
 
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -17,6 +17,10 @@ import io.distributedlock.provider.StoreCall;
  * request that began it: if that one leaves, the attempt goes on, and its grant goes to
  * the next request with the same terms.
  * <p>
+ * The first attempt for a key that nobody else in this process wants is made before its
+ * request is in the queue, and that request takes the answer itself. The request enters
+ * the queue, before all others, if the answer is not a grant or does not come in time.
+ * <p>
  * The fields are guarded by the lock of the queue, but for the call, which is made
  * outside it: a call that begins while the attempt is given up is abandoned by whoever
  * comes second.
@@ -25,21 +29,28 @@ final class StoreAttempt {
 
 	private static final Object GIVEN_UP = new Object();
 
+	private final KeyContest contest;
+
 	private final OwnerId owner;
 
-	private final Waiter requester;
+	private final KeyRequest requester;
+
+	private @Nullable LockContender contender;
 
 	private Duration lease;
 
 	private boolean willWait;
 
-	private boolean prepared = true;
-
 	private boolean cut;
+
+	private long timeoutNanos;
 
 	private long deadlineNanos;
 
 	private long sentNanos;
+
+	/** Whether the requester takes the answer, as it is not in the queue. */
+	private volatile boolean first;
 
 	private volatile boolean givenUpUnsent;
 
@@ -53,7 +64,8 @@ final class StoreAttempt {
 	 * @param willWait whether this process joins the wait queue if the key is busy
 	 * @param deadlineNanos the end of the attempt if it is not sent before
 	 */
-	StoreAttempt(OwnerId owner, Waiter requester, boolean willWait, long deadlineNanos) {
+	StoreAttempt(KeyContest contest, OwnerId owner, KeyRequest requester, boolean willWait, long deadlineNanos) {
+		this.contest = contest;
 		this.owner = owner;
 		this.requester = requester;
 		this.lease = requester.terms().lease();
@@ -61,8 +73,21 @@ final class StoreAttempt {
 		this.deadlineNanos = deadlineNanos;
 	}
 
+	KeyContest contest() {
+		return this.contest;
+	}
+
 	OwnerId owner() {
 		return this.owner;
+	}
+
+	KeyRequest requester() {
+		return this.requester;
+	}
+
+	/** Returns the contender that sends the attempt. */
+	LockContender contender() {
+		return Objects.requireNonNull(this.contender);
 	}
 
 	/** Returns the lease that the store is asked for. */
@@ -76,7 +101,7 @@ final class StoreAttempt {
 
 	/** Whether nobody has sent the attempt yet. */
 	boolean isPrepared() {
-		return this.prepared;
+		return this.contender == null;
 	}
 
 	/** Whether the call gets less time than a store may need for its answer. */
@@ -97,52 +122,82 @@ final class StoreAttempt {
 	 * the store may keep it for too short a time for another request that waits for
 	 * further keys.
 	 */
-	boolean suits(Waiter request) {
+	boolean suits(KeyRequest request) {
 		LockTerms terms = request.terms();
 		return request == this.requester
 				|| (this.requester.terms().suit(terms) && (terms.minHold() == null || request.isAlone()));
 	}
 
+	/** Whether the requester takes the answer, as it is not in the queue. */
+	boolean isFirst() {
+		return this.first;
+	}
+
+	/** Lets the requester take the answer, before anybody else knows of the attempt. */
+	StoreAttempt asFirst() {
+		this.first = true;
+		return this;
+	}
+
+	/** Lets the queue take the answer. */
+	void leaveToQueue() {
+		this.first = false;
+	}
+
 	/**
 	 * Records that the current thread sends the attempt now.
 	 * @param cut whether the rest of the budget is shorter than a call may take
-	 * @param mayEnterWaitQueue whether this process may join the wait queue now
 	 */
-	void beginSend(long nowNanos, long timeoutNanos, boolean cut, boolean mayEnterWaitQueue) {
-		this.prepared = false;
+	void beginSend(LockContender contender, long nowNanos, long timeoutNanos, boolean cut) {
+		this.contender = contender;
 		this.cut = cut;
 		this.sentNanos = nowNanos;
 		this.lease = this.requester.attemptLease();
+		this.timeoutNanos = timeoutNanos;
 		this.deadlineNanos = nowNanos + timeoutNanos;
-		this.willWait &= mayEnterWaitQueue;
+	}
+
+	/** Lets this process not join the wait queue, which it is leaving just now. */
+	void stayOutOfWaitQueue() {
+		this.willWait = false;
 	}
 
 	/**
 	 * Sends the attempt; called once, without the lock of the queue.
-	 * @param contender the contender of the queue
-	 * @param timeoutNanos how long the call may take
-	 * @param onEnd receives the end of the call
+	 * @param mayBlock whether the current thread waits for the answer
 	 * @return {@code false} if the attempt was given up meanwhile; the contender is then
 	 * the caller's
 	 */
-	boolean send(LockContender contender, long timeoutNanos, Consumer<AttemptEnd> onEnd) {
-		StoreCall<AttemptResult> begun = contender.attempt(this.owner, this.lease, this.willWait,
-				Duration.ofNanos(timeoutNanos));
+	boolean send(boolean mayBlock) {
+		LockContender used = contender();
+		Duration timeout = Duration.ofNanos(this.timeoutNanos);
+		StoreCall<AttemptResult> begun = mayBlock
+				? used.attemptBlocking(this.owner, this.lease, this.willWait, timeout)
+				: used.attempt(this.owner, this.lease, this.willWait, timeout);
 		if (!this.call.compareAndSet(null, begun)) {
 			begun.abandon();
 			return false;
 		}
-		begun.onDone(() -> onEnd.accept(end(begun)));
+		if (!this.first || !begun.isDone()) {
+			begun.onDone(() -> done(begun));
+		}
 		return true;
 	}
 
-	private static AttemptEnd end(StoreCall<AttemptResult> done) {
-		try {
-			return new AttemptEnd.Answered(done.result());
+	private void done(StoreCall<AttemptResult> ended) {
+		if (this.first) {
+			this.requester.signal();
 		}
-		catch (RuntimeException | Error ex) {
-			return AttemptEnd.failed(ex, done.mayHaveBeenSent());
+		else {
+			this.contest.answered(this, ended);
 		}
+	}
+
+	/** Returns the call if it is done, unless the attempt was given up. */
+	@SuppressWarnings("unchecked") // the only call of an attempt
+	@Nullable StoreCall<AttemptResult> doneCall() {
+		return (this.call.get() instanceof StoreCall<?> begun && begun.isDone()) ? (StoreCall<AttemptResult>) begun
+				: null;
 	}
 
 	/** Whether the attempt was given up before its sender had a call. */

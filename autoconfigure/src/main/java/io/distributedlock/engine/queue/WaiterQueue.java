@@ -11,15 +11,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class WaiterQueue {
 
-	private @Nullable Waiter head;
+	private @Nullable KeyRequest head;
 
-	private @Nullable Waiter tail;
+	private @Nullable KeyRequest tail;
 
-	@Nullable Waiter head() {
+	@Nullable KeyRequest head() {
 		return this.head;
 	}
 
-	void add(Waiter waiter) {
+	void add(KeyRequest waiter) {
 		waiter.previous = this.tail;
 		if (this.tail != null) {
 			this.tail.next = waiter;
@@ -31,7 +31,19 @@ final class WaiterQueue {
 		waiter.queued = true;
 	}
 
-	void remove(Waiter waiter) {
+	void addFirst(KeyRequest waiter) {
+		waiter.next = this.head;
+		if (this.head != null) {
+			this.head.previous = waiter;
+		}
+		else {
+			this.tail = waiter;
+		}
+		this.head = waiter;
+		waiter.queued = true;
+	}
+
+	void remove(KeyRequest waiter) {
 		if (waiter.previous != null) {
 			waiter.previous.next = waiter.next;
 		}
@@ -50,9 +62,9 @@ final class WaiterQueue {
 	}
 
 	/** Returns all waiters in order. */
-	List<Waiter> all() {
-		List<Waiter> all = new ArrayList<>();
-		for (Waiter waiter = this.head; waiter != null; waiter = waiter.next) {
+	List<KeyRequest> all() {
+		List<KeyRequest> all = new ArrayList<>();
+		for (KeyRequest waiter = this.head; waiter != null; waiter = waiter.next) {
 			all.add(waiter);
 		}
 		return all;

@@ -15,6 +15,7 @@ import io.distributedlock.engine.grant.RequestOutcome;
 import io.distributedlock.provider.OwnerId;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.Mockito.mock;
 
 /**
  * What a request is told of failures before the last one.
@@ -31,7 +32,7 @@ class KeyAnswersTests {
 
 	@Test
 	void attemptThatWasCutTellsTheReasonOfAnEarlierOne() {
-		Waiter head = arrived();
+		KeyRequest head = arrived();
 		assertThat(end(this.refused, false, head)).isSameAs(this.refused);
 		assertThat(end(this.late, true, head))
 			.hasMessageContaining("has no connection; an earlier attempt failed: it refuses connections")
@@ -42,7 +43,7 @@ class KeyAnswersTests {
 
 	@Test
 	void reasonIsNotLostByAttemptsThatWereCut() {
-		Waiter head = arrived();
+		KeyRequest head = arrived();
 		end(this.refused, false, head);
 		end(this.late, true, head);
 		assertThat(end(this.late, true, head)).hasCause(this.refused)
@@ -51,23 +52,23 @@ class KeyAnswersTests {
 
 	@Test
 	void attemptThatWasNotSentTellsTheReasonOfAnEarlierOne() {
-		Waiter head = arrived();
+		KeyRequest head = arrived();
 		end(this.refused, false, head);
 		LockProviderException unsent = failure(LockError.STORE_TIMEOUT, "has not answered", this.late);
-		StoreAttempt prepared = new StoreAttempt(OwnerId.random(), head, true, 0);
+		StoreAttempt prepared = new StoreAttempt(mock(), OwnerId.random(), head, true, 0);
 		assertThat(end(unsent, prepared, head)).hasCause(this.refused);
 	}
 
 	@Test
 	void attemptWithItsFullTimeTellsItsOwnFailure() {
-		Waiter head = arrived();
+		KeyRequest head = arrived();
 		end(this.refused, false, head);
 		assertThat(end(this.late, false, head)).isSameAs(this.late);
 	}
 
 	@Test
 	void failureThatHasACauseTellsIt() {
-		Waiter head = arrived();
+		KeyRequest head = arrived();
 		end(this.refused, false, head);
 		LockProviderException explained = failure(LockError.STORE_TIMEOUT, "has no connection", this.late);
 		assertThat(end(explained, true, head)).isSameAs(explained);
@@ -75,7 +76,7 @@ class KeyAnswersTests {
 
 	@Test
 	void sameProblemIsToldOnce() {
-		Waiter head = arrived();
+		KeyRequest head = arrived();
 		LockProviderException first = failure(LockError.STORE_TIMEOUT, "has no connection", null);
 		end(first, false, head);
 		assertThat(end(this.late, true, head)).isSameAs(this.late);
@@ -84,33 +85,34 @@ class KeyAnswersTests {
 	@Test
 	void reasonFromBeforeARequestIsNotToldToIt() {
 		end(this.refused, false, arrived());
-		Waiter head = arrived();
+		KeyRequest head = arrived();
 		assertThat(end(this.late, true, head)).isSameAs(this.late);
 	}
 
 	@Test
 	void reasonFromBeforeAnAnswerIsNotTold() {
-		Waiter head = arrived();
+		KeyRequest head = arrived();
 		end(this.refused, false, head);
 		this.answers.record(null, new QueueMutex());
 		assertThat(end(this.late, true, head)).isSameAs(this.late);
 	}
 
-	private Waiter arrived() {
+	private KeyRequest arrived() {
 		LockTerms terms = LockTerms.of(LockRequest.of(KEY), LockSettings.defaults());
-		Waiter waiter = new Waiter(KEY, terms, WaitBudget.of(terms, Duration.ofSeconds(1), 0), new NoDriver(), true);
-		this.answers.recordArrival(waiter);
-		return waiter;
+		WaitBudget budget = WaitBudget.of(terms, Duration.ofSeconds(1), 0);
+		KeyRequest request = new KeyRequest(mock(), mock(), KEY, terms, budget, new NoDriver(), true, null);
+		this.answers.recordArrival(request);
+		return request;
 	}
 
-	private Throwable end(LockProviderException failure, boolean cut, Waiter head) {
-		StoreAttempt attempt = new StoreAttempt(OwnerId.random(), head, true, 0);
-		attempt.beginSend(0, 0, cut, true);
+	private Throwable end(LockProviderException failure, boolean cut, KeyRequest head) {
+		StoreAttempt attempt = new StoreAttempt(mock(), OwnerId.random(), head, true, 0);
+		attempt.beginSend(mock(), 0, 0, cut);
 		return end(failure, attempt, head);
 	}
 
-	private Throwable end(LockProviderException failure, StoreAttempt attempt, Waiter head) {
-		RequestOutcome outcome = this.answers.recordFailure(new AttemptEnd.Failed(failure, false), attempt, head,
+	private Throwable end(LockProviderException failure, StoreAttempt attempt, KeyRequest head) {
+		RequestOutcome outcome = this.answers.recordFailure(new AttemptFailure(failure, false), attempt, head,
 				new QueueMutex());
 		assertThat(this.answers.latest()).isSameAs(outcome);
 		return ((RequestOutcome.Failed) outcome).failure();

@@ -1,9 +1,9 @@
 package io.distributedlock.engine.grant;
 
 /**
- * The offer of a grant to the next waiter of its key.
+ * The queue of the key of a grant, as the grant knows it.
  */
-public interface GrantOffer {
+public interface GrantQueue {
 
 	/**
 	 * Ends a hold and offers its grant to the next waiter, if there is one that may have
@@ -11,5 +11,8 @@ public interface GrantOffer {
 	 * @return {@code false} if the hold has not ended: the grant is to be released
 	 */
 	boolean offerToNext(HeldGrant heldGrant, int holdNumber);
+
+	/** Handles the end of a grant, after the store has recorded it too. */
+	void ended(HeldGrant heldGrant);
 
 }
