@@ -144,7 +144,7 @@ public final class HeldGrants {
 		// forward.
 		long deadline = heldGrant.deadlineNanos();
 		try {
-			StoreCall<ReleaseOutcome> call = startRelease(heldGrant, untilNanos);
+			StoreCall<ReleaseOutcome> call = startRelease(heldGrant, untilNanos, true);
 			if (CallWait.await(call, this.environment, untilNanos)) {
 				outcome = call.result();
 			}
@@ -161,11 +161,18 @@ public final class HeldGrants {
 	}
 
 	public StoreCall<ReleaseOutcome> startRelease(HeldGrant heldGrant, long untilNanos) {
+		return startRelease(heldGrant, untilNanos, false);
+	}
+
+	private StoreCall<ReleaseOutcome> startRelease(HeldGrant heldGrant, long untilNanos, boolean mayBlock) {
 		LockGrant grant = heldGrant.grant();
-		Duration timeout = Duration.ofNanos(Math.max(1, untilNanos - nanoTime()));
-		Duration keepFor = heldGrant.keepFor(nanoTime());
-		return keepFor.isZero() ? this.provider.release(grant, timeout)
-				: this.provider.release(grant.key(), grant.owner(), keepFor, timeout);
+		long now = nanoTime();
+		Duration timeout = Duration.ofNanos(Math.max(1, untilNanos - now));
+		Duration keepFor = heldGrant.keepFor(now);
+		if (!keepFor.isZero()) {
+			return this.provider.release(grant.key(), grant.owner(), keepFor, timeout);
+		}
+		return mayBlock ? this.provider.releaseBlocking(grant, timeout) : this.provider.release(grant, timeout);
 	}
 
 	/**

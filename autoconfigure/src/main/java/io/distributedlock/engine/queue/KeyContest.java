@@ -107,30 +107,19 @@ final class KeyContest {
 	}
 
 	/**
-	 * Sends the first attempt. Called without the lock.
-	 * @param mayBlock whether the current thread waits for the answer
+	 * Lets a first attempt keep out of the wait queue while an entry of this process is
+	 * being withdrawn from it. Called without the lock.
 	 */
-	void sendFirst(StoreAttempt first, boolean mayBlock) {
-		try {
-			Withdrawal withdrawal = this.engine.pendingReleases().cancelWithdrawal(this.queue.key());
-			if (withdrawal.isUnderWay() || withdrawal.cancelled() != null) {
-				recordWithdrawal(withdrawal, first);
+	void meetWithdrawal(StoreAttempt first) {
+		Withdrawal withdrawal = this.engine.pendingReleases().cancelWithdrawal(this.queue.key());
+		if (withdrawal.isUnderWay() || withdrawal.cancelled() != null) {
+			this.mutex.lock();
+			try {
+				record(withdrawal, first);
 			}
-		}
-		catch (RuntimeException | Error ex) {
-			ended(first, null, AttemptFailure.of(ex, false));
-			return;
-		}
-		call(first, mayBlock);
-	}
-
-	private void recordWithdrawal(Withdrawal withdrawal, StoreAttempt first) {
-		this.mutex.lock();
-		try {
-			record(withdrawal, first);
-		}
-		finally {
-			this.mutex.unlock();
+			finally {
+				this.mutex.unlock();
+			}
 		}
 	}
 
@@ -193,7 +182,7 @@ final class KeyContest {
 		finally {
 			this.mutex.unlock();
 		}
-		call(current, false);
+		current.send(false);
 	}
 
 	private boolean needsContender() {
@@ -223,18 +212,17 @@ final class KeyContest {
 		}
 	}
 
-	private void call(StoreAttempt current, boolean mayBlock) {
-		boolean abandoned;
-		try {
-			abandoned = !current.send(mayBlock);
-		}
-		catch (RuntimeException | Error ex) {
-			ended(current, null, AttemptFailure.of(ex, true));
-			abandoned = current.isAbandonedUnsent();
-		}
-		if (abandoned) {
-			this.engine.pendingReleases().end(this.queue.key(), current.contender(), current.willWait()).run();
-		}
+	/**
+	 * Leaves to the sender of an attempt the contender that the attempt has taken along,
+	 * as it was given up meanwhile. Called without the lock.
+	 */
+	void endAbandoned(LockContender used, boolean enqueued) {
+		this.engine.pendingReleases().end(this.queue.key(), used, enqueued).run();
+	}
+
+	/** Fails an attempt that could not be sent. Called without the lock. */
+	void failed(StoreAttempt current, Throwable cause, boolean mayHaveBeenSent) {
+		ended(current, null, AttemptFailure.of(cause, mayHaveBeenSent));
 	}
 
 	/** Fails the prepared attempt, which nobody can send. Called without the lock. */

@@ -133,7 +133,12 @@ final class KeyQueue implements GrantQueue {
 				// The attempt was given up, and with it what it has begun.
 				contest().answers().recordArrival(request);
 			}
+			KeyRequest second = head();
 			waiters().addFirst(request);
+			if (second != null) {
+				// It waits for the attempt as the head, which it is no more.
+				this.mutex.follow(second::signal);
+			}
 		}
 	}
 
@@ -159,33 +164,22 @@ final class KeyQueue implements GrantQueue {
 
 	/** Decides what a request does now. */
 	KeyRequest.Turn turn(KeyRequest request) {
-		if (request.isComplete()) {
-			return KeyRequest.Turn.DONE;
-		}
-		StoreAttempt first = firstAttempt();
-		if (first != null) {
+		while (!request.isComplete()) {
+			StoreAttempt answered;
+			this.mutex.lock();
+			try {
+				answered = attempt();
+				if (answered == null || !answered.isFirst() || answered.doneCall() == null) {
+					return decide(request, this.engine.nanoTime());
+				}
+			}
+			finally {
+				this.mutex.unlock();
+			}
 			// A requester that is slow to take its answer holds up nobody.
-			handleAnswer(first);
+			handleAnswer(answered);
 		}
-		this.mutex.lock();
-		try {
-			return decide(request, this.engine.nanoTime());
-		}
-		finally {
-			this.mutex.unlock();
-		}
-	}
-
-	/** Returns the attempt whose requester takes the answer, if there is one. */
-	@Nullable StoreAttempt firstAttempt() {
-		this.mutex.lock();
-		try {
-			StoreAttempt attempt = attempt();
-			return (attempt != null && attempt.isFirst()) ? attempt : null;
-		}
-		finally {
-			this.mutex.unlock();
-		}
+		return KeyRequest.Turn.DONE;
 	}
 
 	private KeyRequest.Turn decide(KeyRequest request, long now) {

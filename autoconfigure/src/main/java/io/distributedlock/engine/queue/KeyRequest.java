@@ -103,7 +103,14 @@ public final class KeyRequest implements RunningRequest {
 	@Override
 	public Progress step() {
 		try {
-			return progress();
+			if (this.queue == null) {
+				attemptFirst();
+			}
+			Turn turn = turn();
+			while (turn == Turn.SEND) {
+				turn = send(Objects.requireNonNull(this.queue));
+			}
+			return (turn == Turn.WAIT) ? Progress.WAIT : end();
 		}
 		catch (RuntimeException | Error ex) {
 			report(isInterrupted() ? AcquireOutcome.INTERRUPTED : AcquireOutcome.FAILED, ex);
@@ -111,36 +118,29 @@ public final class KeyRequest implements RunningRequest {
 		}
 	}
 
-	private Progress progress() {
-		Turn turn = turn();
-		while (turn == Turn.SEND) {
-			KeyQueue present = Objects.requireNonNull(this.queue);
-			if (!maySend()) {
-				// Sends the attempt of the queue on the threads for attempts.
-				this.engine.attemptThreads()
-					.execute(NodeThreads.node(this.engine.provider(), this.key), () -> present.send(null),
-							present::failPrepared);
-				return Progress.WAIT;
-			}
-			present.send(this.budget);
-			turn = present.turn(this);
-			if (turn == Turn.SEND && isInterrupted()) {
-				// The runner leaves before it attempts again.
-				return Progress.WAIT;
-			}
+	/**
+	 * Attempts outside of any queue, if nobody in this process holds the key or waits for
+	 * it.
+	 */
+	private void attemptFirst() {
+		StoreAttempt opened = (maySend() && !this.engine.stopState().isStopping()) ? this.queues.openFor(this) : null;
+		if (opened == null) {
+			return;
 		}
-		return (turn == Turn.WAIT) ? Progress.WAIT : end();
-	}
-
-	/** Whether this step may send an attempt: its call does not block, or it may block. */
-	private boolean maySend() {
-		return !this.engine.isBlocking() || mayBlock();
+		// Known before the call: a request that fails during it leaves the queue.
+		this.queue = opened.contest().queue();
+		this.first = opened;
+		try {
+			opened.contest().meetWithdrawal(opened);
+		}
+		catch (RuntimeException | Error ex) {
+			opened.contest().failed(opened, ex, false);
+			return;
+		}
+		opened.send(mayBlock());
 	}
 
 	private Turn turn() {
-		if (this.queue == null) {
-			attemptFirst();
-		}
 		KeyQueue joined = this.queue;
 		StoreAttempt attempted = this.first;
 		if (joined == null) {
@@ -156,18 +156,23 @@ public final class KeyRequest implements RunningRequest {
 		return (turn == Turn.CLOSED) ? arrive() : turn;
 	}
 
-	/** Attempts outside of any queue, if nobody in this process wants the key. */
-	private void attemptFirst() {
-		if (!maySend() || this.engine.stopState().isStopping()) {
-			return;
+	/** Sends the attempt that the queue has prepared. */
+	private Turn send(KeyQueue present) {
+		if (!maySend()) {
+			this.engine.attemptThreads()
+				.execute(NodeThreads.node(this.engine.provider(), this.key), () -> present.send(null),
+						present::failPrepared);
+			return Turn.WAIT;
 		}
-		StoreAttempt opened = this.queues.openFor(this);
-		if (opened != null) {
-			// Known before the call: a request that fails during it leaves the queue.
-			this.queue = opened.contest().queue();
-			this.first = opened;
-			opened.contest().sendFirst(opened, mayBlock());
-		}
+		present.send(this.budget);
+		Turn turn = present.turn(this);
+		// An interrupted runner leaves before it attempts again.
+		return (turn == Turn.SEND && isInterrupted()) ? Turn.WAIT : turn;
+	}
+
+	/** Whether this step may send an attempt: its call does not block, or it may block. */
+	private boolean maySend() {
+		return !this.engine.isBlocking() || mayBlock();
 	}
 
 	private Turn arrive() {

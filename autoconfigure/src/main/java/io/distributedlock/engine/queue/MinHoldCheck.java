@@ -1,6 +1,7 @@
 package io.distributedlock.engine.queue;
 
 import java.time.Duration;
+import java.util.Optional;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
@@ -8,9 +9,10 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockRequest;
 import io.distributedlock.engine.grant.JoinableLease;
 import io.distributedlock.engine.grant.LockTerms;
+import io.distributedlock.provider.LongestLease;
 
 /**
- * Checks that refuse a shortest hold that could not be kept.
+ * Checks that refuse a lease or a shortest hold that could not be kept.
  */
 public final class MinHoldCheck {
 
@@ -23,7 +25,10 @@ public final class MinHoldCheck {
 	 * @throws LockConfigurationException if it is refused
 	 */
 	public static void requirePossible(LockRequest request, EngineContext engine) {
-		LeaseLimit.requireWithin(request, engine);
+		Optional<LongestLease> longest = engine.provider().longestLease();
+		if (longest.isPresent()) {
+			requireWithin(longest.get(), request, engine);
+		}
 		Duration minHold = request.minHold();
 		if (minHold == null) {
 			return;
@@ -36,6 +41,31 @@ public final class MinHoldCheck {
 							+ "database");
 		}
 		LockTerms.of(request, engine.settings());
+	}
+
+	/** Refuses a request that the store would have to keep for longer than it can. */
+	private static void requireWithin(LongestLease longest, LockRequest request, EngineContext engine) {
+		LockTerms terms = LockTerms.of(request, engine.settings());
+		String store = "the store '" + engine.provider().name() + "' keeps no lock for longer than " + longest;
+		if (longest.isExceededBy(terms.lease())) {
+			boolean ofRequest = request.lease() != null;
+			throw new LockConfigurationException(LockError.INVALID_LEASE,
+					"Lock " + request.keys() + " was requested with "
+							+ (ofRequest ? "a lease of " + terms.lease()
+									: "the lease of distributed-lock.lease, " + terms.lease())
+							+ ", but " + store,
+					"Use a shorter lease, which is renewed, " + (ofRequest
+							? "by withLease or the lease of the annotation" : "by distributed-lock.lease")
+							+ ", or raise " + longest.setting());
+		}
+		Duration stored = (request.keys().size() > 1) ? terms.leaseOfPart() : terms.longerOf(terms.minHoldNanos());
+		if (longest.isExceededBy(stored)) {
+			throw new LockConfigurationException(LockError.INVALID_MIN_HOLD,
+					"Lock " + request.keys() + " was requested with a minHold of " + terms.minHold() + ", but "
+							+ store + ((request.keys().size() > 1) ? ", lease and minHold together" : ""),
+					"Use a shorter minHold, by withMinHold or the minHold of the annotation, or raise "
+							+ longest.setting());
+		}
 	}
 
 	/**

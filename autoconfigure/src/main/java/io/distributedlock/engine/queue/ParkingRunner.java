@@ -63,20 +63,15 @@ public final class ParkingRunner implements RequestRunner {
 	 */
 	public boolean drive(RunningRequest request) {
 		try {
-			return driveSteps(request);
+			RunningRequest.Progress progress = step(request);
+			while (progress == RunningRequest.Progress.WAIT) {
+				await(request.waitUntilNanos());
+				progress = step(request);
+			}
+			return progress == RunningRequest.Progress.ACQUIRED;
 		}
 		finally {
 			restoreInterrupt();
-		}
-	}
-
-	private boolean driveSteps(RunningRequest request) {
-		while (true) {
-			RunningRequest.Progress progress = step(request);
-			if (progress != RunningRequest.Progress.WAIT) {
-				return progress == RunningRequest.Progress.ACQUIRED;
-			}
-			await(request.waitUntilNanos());
 		}
 	}
 

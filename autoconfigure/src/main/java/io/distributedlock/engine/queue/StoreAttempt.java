@@ -52,6 +52,7 @@ final class StoreAttempt {
 	/** Whether the requester takes the answer, as it is not in the queue. */
 	private volatile boolean first;
 
+	/** Whether the attempt was given up before its sender had a call. */
 	private volatile boolean givenUpUnsent;
 
 	/** The {@link StoreCall}, or {@link #GIVEN_UP}. */
@@ -165,23 +166,30 @@ final class StoreAttempt {
 	/**
 	 * Sends the attempt; called once, without the lock of the queue.
 	 * @param mayBlock whether the current thread waits for the answer
-	 * @return {@code false} if the attempt was given up meanwhile; the contender is then
-	 * the caller's
 	 */
-	boolean send(boolean mayBlock) {
+	void send(boolean mayBlock) {
 		LockContender used = contender();
 		Duration timeout = Duration.ofNanos(this.timeoutNanos);
-		StoreCall<AttemptResult> begun = mayBlock
-				? used.attemptBlocking(this.owner, this.lease, this.willWait, timeout)
-				: used.attempt(this.owner, this.lease, this.willWait, timeout);
-		if (!this.call.compareAndSet(null, begun)) {
-			begun.abandon();
-			return false;
+		boolean abandoned = false;
+		try {
+			StoreCall<AttemptResult> begun = mayBlock
+					? used.attemptBlocking(this.owner, this.lease, this.willWait, timeout)
+					: used.attempt(this.owner, this.lease, this.willWait, timeout);
+			if (!this.call.compareAndSet(null, begun)) {
+				abandoned = true;
+				begun.abandon();
+			}
+			else if (!this.first || !begun.isDone()) {
+				begun.onDone(() -> done(begun));
+			}
 		}
-		if (!this.first || !begun.isDone()) {
-			begun.onDone(() -> done(begun));
+		catch (RuntimeException | Error ex) {
+			this.contest.failed(this, ex, true);
+			abandoned |= this.givenUpUnsent;
 		}
-		return true;
+		if (abandoned) {
+			this.contest.endAbandoned(used, this.willWait);
+		}
 	}
 
 	private void done(StoreCall<AttemptResult> ended) {
@@ -198,11 +206,6 @@ final class StoreAttempt {
 	@Nullable StoreCall<AttemptResult> doneCall() {
 		return (this.call.get() instanceof StoreCall<?> begun && begun.isDone()) ? (StoreCall<AttemptResult>) begun
 				: null;
-	}
-
-	/** Whether the attempt was given up before its sender had a call. */
-	boolean isAbandonedUnsent() {
-		return this.givenUpUnsent;
 	}
 
 	/**
