@@ -66,8 +66,7 @@ final class LockEngine {
 				this::notified);
 		HeldGrants heldGrants = new HeldGrants(provider, environment, settings, events, pendingReleases);
 		this.renewals = new RenewalScheduler(heldGrants, provider, settings, environment, failures);
-		HoldStart holdStart = new HoldStart(heldGrants, this.renewals, new ExpiryWatch(heldGrants, environment),
-				failures, stopState);
+		HoldStart holdStart = new HoldStart(heldGrants, this.renewals, new ExpiryWatch(heldGrants, environment));
 		this.context = new EngineContext(provider, provider.isBlocking(), settings, environment, new QueueMutexes(),
 				new NodeThreads(environment, Work.ATTEMPTS), events, failures, pendingReleases, heldGrants, holdStart,
 				stopState);

@@ -9,12 +9,14 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.FencingToken;
 import io.distributedlock.LockError;
+import io.distributedlock.LockHolder;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LossReason;
 import io.distributedlock.engine.concurrent.Nanos;
 import io.distributedlock.engine.event.GrantHandle;
 import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.ProcessLabel;
 import io.distributedlock.provider.SessionDeadline;
 
 /**
@@ -136,6 +138,13 @@ public final class HeldGrant extends GrantState {
 	/** Sets the holder, before the hold begins. Guarded by the lock of the queue. */
 	void heldBy(GrantHandle holder) {
 		this.holder = holder;
+	}
+
+	/** Returns what other requests of this process may know of the holder. */
+	public LockHolder process(long nowNanos) {
+		return LockHolder.of(ProcessLabel.get())
+			.withHeldFor(Duration.ofNanos(nowNanos - this.grantedNanos))
+			.withRemaining(Duration.ofNanos(Math.max(0, deadlineNanos() - nowNanos)));
 	}
 
 	public GrantHandle holder() {

@@ -1,17 +1,14 @@
 package io.distributedlock.engine.queue;
 
-import io.distributedlock.engine.concurrent.StopState;
+import org.jspecify.annotations.Nullable;
+
 import io.distributedlock.engine.event.AcquireObservation;
-import io.distributedlock.engine.event.LockEventPublisher;
-import io.distributedlock.engine.grant.EngineFailures;
 import io.distributedlock.engine.grant.HeldGrant;
 import io.distributedlock.engine.grant.HeldGrants;
 import io.distributedlock.engine.grant.Hold;
 import io.distributedlock.engine.grant.LockTerms;
-import io.distributedlock.engine.grant.RequestOutcome;
 import io.distributedlock.engine.renewal.ExpiryWatch;
 import io.distributedlock.engine.renewal.RenewalScheduler;
-import io.distributedlock.provider.AcquireOutcome;
 
 /**
  * The beginning of each hold: its renewal and the watch over its deadline are registered
@@ -25,92 +22,33 @@ public final class HoldStart {
 
 	private final ExpiryWatch expiryWatch;
 
-	private final EngineFailures failures;
-
-	private final StopState stopState;
-
-	public HoldStart(HeldGrants heldGrants, RenewalScheduler renewals, ExpiryWatch expiryWatch, EngineFailures failures,
-			StopState stopState) {
+	public HoldStart(HeldGrants heldGrants, RenewalScheduler renewals, ExpiryWatch expiryWatch) {
 		this.heldGrants = heldGrants;
 		this.renewals = renewals;
 		this.expiryWatch = expiryWatch;
-		this.failures = failures;
-		this.stopState = stopState;
 	}
 
-	/**
-	 * Begins the hold of a grant that is current in its queue already. A hold that finds
-	 * its requester gone is released.
-	 */
-	void begin(Hold hold, KeyRequest waiter) {
-		try {
-			register(hold, waiter);
-		}
-		catch (RuntimeException | Error ex) {
-			fail(hold, waiter, ex);
-			return;
-		}
-		give(hold, waiter);
-	}
-
-	/** The requester is told its outcome whatever happens. */
-	private static void fail(Hold hold, KeyRequest waiter, Throwable failure) {
-		hold.forgetMinHold();
-		try {
-			hold.endWithoutHandOff();
-		}
-		finally {
-			waiter.complete(new RequestOutcome.Failed(failure));
-			waiter.signal();
-		}
-	}
-
-	private void register(Hold hold, KeyRequest waiter) {
+	/** Registers the first hold of a grant, which is current in its queue already. */
+	void register(Hold hold, @Nullable AcquireObservation request) {
 		HeldGrant heldGrant = hold.heldGrant();
 		this.renewals.schedule(heldGrant);
 		this.heldGrants.add(heldGrant);
-		publish(hold, waiter);
-		this.renewals.register(heldGrant);
-		this.expiryWatch.watch(heldGrant);
+		watch(hold, request);
 	}
 
 	/**
-	 * Begins a hold that was handed off. Its grant is registered again: each hold has its
-	 * own end. A hold that finds its requester gone is released.
+	 * Registers a hold that was handed off, and with it its grant once more: each hold
+	 * has its own end.
 	 */
-	void beginHandedOff(Hold hold, KeyRequest waiter) {
-		try {
-			this.heldGrants.events().handedOff(hold.key());
-			publish(hold, waiter);
-			this.renewals.register(hold.heldGrant());
-			this.expiryWatch.watch(hold.heldGrant());
-		}
-		catch (RuntimeException | Error ex) {
-			fail(hold, waiter, ex);
-			return;
-		}
-		give(hold, waiter);
+	void registerHandedOff(Hold hold, @Nullable AcquireObservation request) {
+		this.heldGrants.events().handedOff(hold.key());
+		watch(hold, request);
 	}
 
-	private void publish(Hold hold, KeyRequest waiter) {
-		LockEventPublisher events = this.heldGrants.events();
-		AcquireObservation request = waiter.observation();
-		if (request != null && !this.stopState.isStopping() && !waiter.isComplete()) {
-			request.end(AcquireOutcome.ACQUIRED, null);
-		}
-		events.holdBegan(hold, request);
-	}
-
-	private void give(Hold hold, KeyRequest waiter) {
-		if (this.stopState.isStopping()) {
-			fail(hold, waiter, this.failures.shuttingDown(hold.key()));
-			return;
-		}
-		if (!waiter.complete(new RequestOutcome.Acquired(hold))) {
-			hold.forgetMinHold();
-			hold.closeInBackground();
-		}
-		waiter.signal();
+	private void watch(Hold hold, @Nullable AcquireObservation request) {
+		this.heldGrants.events().holdBegan(hold, request);
+		this.renewals.register(hold.heldGrant());
+		this.expiryWatch.watch(hold.heldGrant());
 	}
 
 	/** Renews a grant soon, because the store has to keep it for longer. */

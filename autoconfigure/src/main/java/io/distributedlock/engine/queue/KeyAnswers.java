@@ -70,7 +70,8 @@ final class KeyAnswers {
 	 * @param lock the lock of the queue
 	 * @return what the first waiter is told
 	 */
-	RequestOutcome recordFailure(AttemptFailure failure, StoreAttempt attempt, @Nullable KeyRequest head, QueueMutex lock) {
+	RequestOutcome recordFailure(AttemptFailure failure, StoreAttempt attempt, @Nullable KeyRequest head,
+			QueueMutex lock) {
 		boolean knowsWhy = !failure.isTimeout()
 				|| !(attempt.isPrepared() || (attempt.isCut() && failure.cause().getCause() == null));
 		LockProviderException before = this.reason;

@@ -111,7 +111,7 @@ final class KeyContest {
 	 * being withdrawn from it. Called without the lock.
 	 */
 	void meetWithdrawal(StoreAttempt first) {
-		Withdrawal withdrawal = this.engine.pendingReleases().cancelWithdrawal(this.queue.key());
+		Withdrawal withdrawal = this.engine.pendingReleases().cancelWithdrawal(this.queue.key);
 		if (withdrawal.isUnderWay() || withdrawal.cancelled() != null) {
 			this.mutex.lock();
 			try {
@@ -135,8 +135,7 @@ final class KeyContest {
 	}
 
 	private LockContender newContender() {
-		return Objects.requireNonNull(
-				this.engine.provider().newContender(this.queue.key(), this.queue::notified),
+		return Objects.requireNonNull(this.engine.provider().newContender(this.queue.key, this.queue::notified),
 				"The provider returned no contender");
 	}
 
@@ -176,7 +175,7 @@ final class KeyContest {
 				return;
 			}
 			current.beginSend(present, now, timeout, timeout < head.budget().callTimeoutNanos());
-			record(this.engine.pendingReleases().cancelWithdrawal(this.queue.key()), current);
+			record(this.engine.pendingReleases().cancelWithdrawal(this.queue.key), current);
 			this.pacing.recordSent();
 		}
 		finally {
@@ -217,7 +216,7 @@ final class KeyContest {
 	 * as it was given up meanwhile. Called without the lock.
 	 */
 	void endAbandoned(LockContender used, boolean enqueued) {
-		this.engine.pendingReleases().end(this.queue.key(), used, enqueued).run();
+		this.engine.pendingReleases().end(this.queue.key, used, enqueued).run();
 	}
 
 	/** Fails an attempt that could not be sent. Called without the lock. */
@@ -372,9 +371,11 @@ final class KeyContest {
 		}
 	}
 
-	/** Releases what an attempt was granted, or may have been. Called without the lock. */
+	/**
+	 * Releases what an attempt was granted, or may have been. Called without the lock.
+	 */
 	private void release(StoreAttempt current, boolean answerSeen) {
-		this.engine.pendingReleases().release(this.queue.key(), current.owner(), current.lease(), answerSeen);
+		this.engine.pendingReleases().release(this.queue.key, current.owner(), current.lease(), answerSeen);
 	}
 
 	/**
@@ -427,7 +428,7 @@ final class KeyContest {
 
 	/** The failure of a request whose time is over before the store has answered it. */
 	LockProviderException unanswered() {
-		return this.engine.failures().unanswered(this.queue.key(), this.answers.latest());
+		return this.engine.failures().unanswered(this.queue.key, this.answers.latest());
 	}
 
 	/**
@@ -471,8 +472,7 @@ final class KeyContest {
 	 */
 	void end() {
 		if (this.contender != null) {
-			this.mutex
-				.followFirst(this.engine.pendingReleases().end(this.queue.key(), this.contender, this.enqueued));
+			this.mutex.followFirst(this.engine.pendingReleases().end(this.queue.key, this.contender, this.enqueued));
 		}
 	}
 

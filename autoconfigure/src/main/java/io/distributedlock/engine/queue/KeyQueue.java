@@ -3,10 +3,10 @@ package io.distributedlock.engine.queue;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
-import io.distributedlock.LockHolder;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.engine.concurrent.Nanos;
@@ -16,7 +16,6 @@ import io.distributedlock.engine.grant.Hold;
 import io.distributedlock.engine.grant.RequestOutcome;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockGrant;
-import io.distributedlock.provider.ProcessLabel;
 import io.distributedlock.provider.StoreCall;
 
 /**
@@ -37,9 +36,9 @@ final class KeyQueue implements GrantQueue {
 	/** How long a request waits at most for a signal that is on its way. */
 	private static final long SIGNAL_NANOS = Duration.ofSeconds(10).toNanos();
 
-	private final LockKey key;
+	final LockKey key;
 
-	private final EngineContext engine;
+	final EngineContext engine;
 
 	private final KeyQueueRegistry queues;
 
@@ -61,14 +60,6 @@ final class KeyQueue implements GrantQueue {
 		this.engine = engine;
 		this.queues = queues;
 		this.mutex = engine.locks().lock(key);
-	}
-
-	LockKey key() {
-		return this.key;
-	}
-
-	EngineContext engine() {
-		return this.engine;
 	}
 
 	@Nullable KeyRequest head() {
@@ -209,8 +200,7 @@ final class KeyQueue implements GrantQueue {
 			return KeyRequest.Turn.SEND;
 		}
 		if (this.grant == null && head() == request) {
-			return (attempt != null) ? awaitAttempt(attempt, request, mayWait)
-					: prepareAttempt(request, mayWait, now);
+			return (attempt != null) ? awaitAttempt(attempt, request, mayWait) : prepareAttempt(request, mayWait, now);
 		}
 		if (!mayWait) {
 			addOverdue(request);
@@ -227,9 +217,7 @@ final class KeyQueue implements GrantQueue {
 	private @Nullable RequestOutcome known(KeyRequest request, long now) {
 		HeldGrant held = this.grant;
 		if (held != null) {
-			return new RequestOutcome.Busy(LockHolder.of(ProcessLabel.get())
-				.withHeldFor(Duration.ofNanos(now - held.grantedNanos()))
-				.withRemaining(Duration.ofNanos(Math.max(0, held.deadlineNanos() - now))));
+			return new RequestOutcome.Busy(held.process(now));
 		}
 		KeyAnswers answers = contest().answers();
 		if (!answers.areNewFor(request)) {
@@ -266,29 +254,18 @@ final class KeyQueue implements GrantQueue {
 		}
 	}
 
-	/** Sends the prepared attempt, unless another thread does. */
-	void send(@Nullable WaitBudget sender) {
-		KeyContest present = presentContest();
-		if (present != null) {
-			present.send(sender);
-		}
-	}
-
-	/** Fails the prepared attempt, for which there is no thread. */
-	void failPrepared(Throwable cause) {
-		KeyContest present = presentContest();
-		if (present != null) {
-			present.failPrepared(this.engine.failures().noThread(cause));
-		}
-	}
-
-	private @Nullable KeyContest presentContest() {
+	/** Runs an action, without the lock, on the contest if there still is one. */
+	void withContest(Consumer<KeyContest> action) {
+		KeyContest present;
 		this.mutex.lock();
 		try {
-			return this.contest;
+			present = this.contest;
 		}
 		finally {
 			this.mutex.unlock();
+		}
+		if (present != null) {
+			action.accept(present);
 		}
 	}
 
@@ -377,7 +354,7 @@ final class KeyQueue implements GrantQueue {
 		}
 		Hold hold = new Hold(this.engine.heldGrants(), held, 0, next.requester(), now);
 		// Kept before the grant is put in place: one that does not begin would remain.
-		this.mutex.follow(() -> this.engine.holdStart().begin(hold, next));
+		this.mutex.follow(() -> next.begin(hold));
 		this.grant = held;
 		contest().answers().record(null, this.mutex);
 		removeHolder(next);
@@ -396,10 +373,9 @@ final class KeyQueue implements GrantQueue {
 	}
 
 	private void endContest() {
-		KeyContest ended = this.contest;
-		this.contest = null;
-		if (ended != null) {
-			ended.end();
+		if (this.contest != null) {
+			this.contest.end();
+			this.contest = null;
 		}
 	}
 
@@ -451,8 +427,7 @@ final class KeyQueue implements GrantQueue {
 			if (this.contest != null) {
 				this.contest.pacing().recordNotified();
 			}
-			if (this.contest != null && this.grant == null && attempt() == null && first != null
-					&& maySendFor(first)) {
+			if (this.contest != null && this.grant == null && attempt() == null && first != null && maySendFor(first)) {
 				this.contest.prepare(first, true);
 				prepared = this.contest;
 			}

@@ -40,8 +40,8 @@ public final class KeyQueueRegistry {
 	/**
 	 * Opens a queue with the first attempt of a request, if nobody in this process holds
 	 * the key or waits for it.
-	 * @return the attempt, which is to be sent; or {@code null} if there is a queue, or the
-	 * attempt cannot be made: the request finds out why when it arrives
+	 * @return the attempt, which is to be sent; or {@code null} if there is a queue, or
+	 * the attempt cannot be made: the request finds out why when it arrives
 	 */
 	@Nullable StoreAttempt openFor(KeyRequest request) {
 		LockKey key = request.key();
@@ -56,8 +56,7 @@ public final class KeyQueueRegistry {
 		catch (RuntimeException ex) {
 			return null;
 		}
-		if (first != null && this.engine.provider().isExclusive()
-				&& this.queues.putIfAbsent(key, created) != null) {
+		if (first != null && this.engine.provider().isExclusive() && this.queues.putIfAbsent(key, created) != null) {
 			first.contender().close();
 			return null;
 		}
@@ -66,7 +65,7 @@ public final class KeyQueueRegistry {
 
 	/** Removes a queue that closes; called under its lock. */
 	void remove(KeyQueue closed) {
-		this.queues.remove(closed.key(), closed);
+		this.queues.remove(closed.key, closed);
 	}
 
 	/** Lets the head of the queue attempt, because the key may be free in the store. */

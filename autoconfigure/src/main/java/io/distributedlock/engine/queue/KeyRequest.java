@@ -160,17 +160,20 @@ public final class KeyRequest implements RunningRequest {
 	private Turn send(KeyQueue present) {
 		if (!maySend()) {
 			this.engine.attemptThreads()
-				.execute(NodeThreads.node(this.engine.provider(), this.key), () -> present.send(null),
-						present::failPrepared);
+				.execute(NodeThreads.node(this.engine.provider(), this.key),
+						() -> present.withContest((contest) -> contest.send(null)), (cause) -> present
+							.withContest((contest) -> contest.failPrepared(this.engine.failures().noThread(cause))));
 			return Turn.WAIT;
 		}
-		present.send(this.budget);
+		present.withContest((contest) -> contest.send(this.budget));
 		Turn turn = present.turn(this);
 		// An interrupted runner leaves before it attempts again.
 		return (turn == Turn.SEND && isInterrupted()) ? Turn.WAIT : turn;
 	}
 
-	/** Whether this step may send an attempt: its call does not block, or it may block. */
+	/**
+	 * Whether this step may send an attempt: its call does not block, or it may block.
+	 */
 	private boolean maySend() {
 		return !this.engine.isBlocking() || mayBlock();
 	}
@@ -208,6 +211,49 @@ public final class KeyRequest implements RunningRequest {
 			throw error;
 		}
 		throw this.engine.failures().exception(this.key, failure);
+	}
+
+	/**
+	 * Begins the hold of a grant, which is current in the queue already. A hold that finds
+	 * its requester gone is released; the requester is told its outcome whatever happens.
+	 * Called without the lock of the queue.
+	 */
+	void begin(Hold hold) {
+		try {
+			if (!this.engine.stopState().isStopping() && !isComplete()) {
+				report(AcquireOutcome.ACQUIRED, null);
+			}
+			if (hold.holdNumber() == 0) {
+				this.engine.holdStart().register(hold, this.observation);
+			}
+			else {
+				this.engine.holdStart().registerHandedOff(hold, this.observation);
+			}
+		}
+		catch (RuntimeException | Error ex) {
+			refuse(hold, ex);
+			return;
+		}
+		if (this.engine.stopState().isStopping()) {
+			refuse(hold, this.engine.failures().shuttingDown(this.key));
+			return;
+		}
+		if (!complete(new RequestOutcome.Acquired(hold))) {
+			hold.forgetMinHold();
+			hold.closeInBackground();
+		}
+		signal();
+	}
+
+	private void refuse(Hold hold, Throwable failure) {
+		hold.forgetMinHold();
+		try {
+			hold.endWithoutHandOff();
+		}
+		finally {
+			complete(new RequestOutcome.Failed(failure));
+			signal();
+		}
 	}
 
 	private void report(AcquireOutcome reported, @Nullable Throwable failure) {

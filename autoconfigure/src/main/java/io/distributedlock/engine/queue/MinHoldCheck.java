@@ -54,15 +54,15 @@ public final class MinHoldCheck {
 							+ (ofRequest ? "a lease of " + terms.lease()
 									: "the lease of distributed-lock.lease, " + terms.lease())
 							+ ", but " + store,
-					"Use a shorter lease, which is renewed, " + (ofRequest
-							? "by withLease or the lease of the annotation" : "by distributed-lock.lease")
+					"Use a shorter lease, which is renewed, "
+							+ (ofRequest ? "by withLease or the lease of the annotation" : "by distributed-lock.lease")
 							+ ", or raise " + longest.setting());
 		}
 		Duration stored = (request.keys().size() > 1) ? terms.leaseOfPart() : terms.longerOf(terms.minHoldNanos());
 		if (longest.isExceededBy(stored)) {
 			throw new LockConfigurationException(LockError.INVALID_MIN_HOLD,
-					"Lock " + request.keys() + " was requested with a minHold of " + terms.minHold() + ", but "
-							+ store + ((request.keys().size() > 1) ? ", lease and minHold together" : ""),
+					"Lock " + request.keys() + " was requested with a minHold of " + terms.minHold() + ", but " + store
+							+ ((request.keys().size() > 1) ? ", lease and minHold together" : ""),
 					"Use a shorter minHold, by withMinHold or the minHold of the annotation, or raise "
 							+ longest.setting());
 		}

@@ -60,8 +60,8 @@ public final class MultiKeyRequest implements RunningRequest {
 	}
 
 	private KeyRequest request(int index, @Nullable AcquireObservation observation) {
-		return new KeyRequest(this.engine, this.queues, this.keys.get(index), this.terms, this.budget, this.runner, false,
-				observation);
+		return new KeyRequest(this.engine, this.queues, this.keys.get(index), this.terms, this.budget, this.runner,
+				false, observation);
 	}
 
 	@Override
