@@ -31,7 +31,8 @@ final class KeyContest {
 
 	private final QueueMutex mutex;
 
-	private final KeyAnswers answers = new KeyAnswers();
+	/** Created when needed, as the pacing is: most contests end with their first answer. */
+	private @Nullable KeyAnswers answers;
 
 	private @Nullable StoreAttempt attempt;
 
@@ -46,7 +47,7 @@ final class KeyContest {
 	/** Whether the wait queue in the store may have an entry of this process. */
 	private boolean enqueued;
 
-	private final AttemptPacing pacing = new AttemptPacing();
+	private @Nullable AttemptPacing pacing;
 
 	KeyContest(KeyQueue queue, EngineContext engine, QueueMutex mutex) {
 		this.queue = queue;
@@ -59,6 +60,9 @@ final class KeyContest {
 	}
 
 	KeyAnswers answers() {
+		if (this.answers == null) {
+			this.answers = new KeyAnswers();
+		}
 		return this.answers;
 	}
 
@@ -67,7 +71,17 @@ final class KeyContest {
 	}
 
 	AttemptPacing pacing() {
+		if (this.pacing == null) {
+			this.pacing = new AttemptPacing();
+		}
 		return this.pacing;
+	}
+
+	/** Records the grant that an attempt has brought. */
+	void recordGrant() {
+		if (this.answers != null) {
+			this.answers.record(null, this.mutex);
+		}
 	}
 
 	/** Prepares the attempt of the head. */
@@ -176,7 +190,7 @@ final class KeyContest {
 			}
 			current.beginSend(present, now, timeout, timeout < head.budget().callTimeoutNanos());
 			record(this.engine.pendingReleases().cancelWithdrawal(this.queue.key), current);
-			this.pacing.recordSent();
+			pacing().recordSent();
 		}
 		finally {
 			this.mutex.unlock();
@@ -302,7 +316,9 @@ final class KeyContest {
 	private void granted(StoreAttempt current, AttemptResult.Granted granted, long now) {
 		this.owner = null;
 		this.enqueued = false;
-		this.pacing.recordAnswer();
+		if (this.pacing != null) {
+			this.pacing.recordAnswer();
+		}
 		KeyRequest next = current.isFirst() ? current.requester() : this.queue.head();
 		if (next == null || !current.suits(next)) {
 			this.mutex.follow(() -> release(current, true));
@@ -319,15 +335,15 @@ final class KeyContest {
 	private void busy(StoreAttempt current, AttemptResult.Busy busy, long now) {
 		if (!busy.asked()) {
 			this.enqueued = true;
-			this.pacing.recordNotAsked(this.answers.hasOverdue() ? Duration.ZERO : busy.retryAfter(), now);
+			pacing().recordNotAsked(answers().hasOverdue() ? Duration.ZERO : busy.retryAfter(), now);
 			return;
 		}
 		if (busy.releasePending()) {
 			this.owner = null;
 		}
 		this.enqueued |= current.willWait();
-		this.pacing.recordBusy(current.willWait(), busy.retryAfter(), now);
-		this.answers.record(new RequestOutcome.Busy(busy.holder()), this.mutex);
+		pacing().recordBusy(current.willWait(), busy.retryAfter(), now);
+		answers().record(new RequestOutcome.Busy(busy.holder()), this.mutex);
 	}
 
 	private void failedOrInterrupted(StoreAttempt current, AttemptFailure failure, long now) {
@@ -344,7 +360,7 @@ final class KeyContest {
 	private void recordFailure(StoreAttempt current, AttemptFailure failure, long now) {
 		this.owner = null;
 		this.enqueued |= current.willWait() && failure.unclear();
-		this.pacing.recordFailure(now);
+		pacing().recordFailure(now);
 		if (failure.unclear()) {
 			this.mutex.follow(() -> release(current, false));
 		}
@@ -356,8 +372,8 @@ final class KeyContest {
 	private void failed(StoreAttempt current, AttemptFailure failure, long now) {
 		recordFailure(current, failure, now);
 		KeyRequest head = this.queue.head();
-		RequestOutcome latest = this.answers.latest();
-		if (head != null && current.isCut() && failure.isTimeout() && this.answers.areNewFor(head)
+		RequestOutcome latest = answers().latest();
+		if (head != null && current.isCut() && failure.isTimeout() && answers().areNewFor(head)
 				&& latest instanceof RequestOutcome.Busy) {
 			// A call that got less than its time says nothing; the answer before it does.
 			if (!head.budget().mayWait(now)) {
@@ -365,8 +381,8 @@ final class KeyContest {
 			}
 			return;
 		}
-		RequestOutcome outcome = this.answers.recordFailure(failure, current, head, this.mutex);
-		if (head != null && !(failure.mayPass() && head.budget().mayRetry(now, this.pacing.failingNanos(now)))) {
+		RequestOutcome outcome = answers().recordFailure(failure, current, head, this.mutex);
+		if (head != null && !(failure.mayPass() && head.budget().mayRetry(now, pacing().failingNanos(now)))) {
 			this.queue.tell(head, outcome);
 		}
 	}
@@ -428,7 +444,7 @@ final class KeyContest {
 
 	/** The failure of a request whose time is over before the store has answered it. */
 	LockProviderException unanswered() {
-		return this.engine.failures().unanswered(this.queue.key, this.answers.latest());
+		return this.engine.failures().unanswered(this.queue.key, answers().latest());
 	}
 
 	/**

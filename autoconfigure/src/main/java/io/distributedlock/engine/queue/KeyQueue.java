@@ -79,7 +79,7 @@ final class KeyQueue implements GrantQueue {
 	KeyRequest.Turn turnOfFirst(KeyRequest request, StoreAttempt first) {
 		if (!handleAnswer(first) && !Nanos.isPast(first.deadlineNanos(), this.engine.nanoTime())
 				&& !this.engine.stopState().isStopping()) {
-			return await(request, first.deadlineNanos());
+			return request.await(first.deadlineNanos());
 		}
 		return request.isComplete() ? KeyRequest.Turn.DONE : turnAfterFirst(request, first);
 	}
@@ -181,7 +181,7 @@ final class KeyQueue implements GrantQueue {
 			this.contest.giveUpIfOverdue(now);
 		}
 		if (!request.queued) {
-			return request.isComplete() ? KeyRequest.Turn.DONE : await(request, now + SIGNAL_NANOS);
+			return request.isComplete() ? KeyRequest.Turn.DONE : request.await(now + SIGNAL_NANOS);
 		}
 		if (this.grant != null && new HandOff(this, this.grant).pickUpAsHead(request, now)) {
 			return KeyRequest.Turn.DONE;
@@ -205,12 +205,7 @@ final class KeyQueue implements GrantQueue {
 		if (!mayWait) {
 			addOverdue(request);
 		}
-		return await(request, request.budget().nextDeadlineNanos(mayWait));
-	}
-
-	private static KeyRequest.Turn await(KeyRequest request, long instantNanos) {
-		request.waitUntil(instantNanos);
-		return KeyRequest.Turn.WAIT;
+		return request.await(request.budget().nextDeadlineNanos(mayWait));
 	}
 
 	/** What a request whose wait time is over can conclude without an attempt. */
@@ -231,15 +226,15 @@ final class KeyQueue implements GrantQueue {
 	/** Lets the head wait for the attempt, at most until it is overdue. */
 	private KeyRequest.Turn awaitAttempt(StoreAttempt current, KeyRequest first, boolean mayWait) {
 		long end = first.budget().nextDeadlineNanos(mayWait);
-		return await(first, this.engine.isBlocking() ? end : Nanos.earlier(end, current.deadlineNanos()));
+		return first.await(this.engine.isBlocking() ? end : Nanos.earlier(end, current.deadlineNanos()));
 	}
 
 	private KeyRequest.Turn prepareAttempt(KeyRequest first, boolean mayWait, long now) {
 		if (mayWait && !contest().pacing().isDue(now)) {
-			return await(first, Nanos.earlier(first.budget().waitUntilNanos(), contest().pacing().retryAtNanos()));
+			return first.await(Nanos.earlier(first.budget().waitUntilNanos(), contest().pacing().retryAtNanos()));
 		}
 		contest().prepare(first, mayWait);
-		first.waitUntil(first.budget().endNanos());
+		first.await(first.budget().endNanos());
 		return KeyRequest.Turn.SEND;
 	}
 
@@ -292,7 +287,7 @@ final class KeyQueue implements GrantQueue {
 		}
 	}
 
-	/** Removes a request with its outcome, and tells its runner. */
+	/** Removes a request, and tells it its outcome. */
 	void tell(KeyRequest request, RequestOutcome outcome) {
 		remove(request, outcome);
 		this.mutex.follow(request::signal);
@@ -334,7 +329,9 @@ final class KeyQueue implements GrantQueue {
 		this.closed = true;
 		// Under the lock, so that whoever finds this queue closed finds another one next.
 		this.queues.remove(this);
-		this.mutex.follow(this.engine.stopState()::recordProgress);
+		if (this.engine.stopState().isStopping()) {
+			this.mutex.follow(this.engine.stopState()::recordProgress);
+		}
 	}
 
 	/**
@@ -356,7 +353,7 @@ final class KeyQueue implements GrantQueue {
 		// Kept before the grant is put in place: one that does not begin would remain.
 		this.mutex.follow(() -> next.begin(hold));
 		this.grant = held;
-		contest().answers().record(null, this.mutex);
+		contest().recordGrant();
 		removeHolder(next);
 		return null;
 	}

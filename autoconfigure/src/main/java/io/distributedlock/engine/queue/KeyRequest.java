@@ -324,9 +324,10 @@ public final class KeyRequest implements RunningRequest {
 		this.runner.signal();
 	}
 
-	/** Sets when the next step is due without a signal. */
-	void waitUntil(long instantNanos) {
+	/** Lets the next step follow a signal, or an instant. */
+	Turn await(long instantNanos) {
 		this.waitUntilNanos = instantNanos;
+		return Turn.WAIT;
 	}
 
 	@Override

@@ -1,7 +1,6 @@
 package io.distributedlock.engine.queue;
 
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
@@ -20,8 +19,10 @@ final class QueueMutex {
 
 	private final ReentrantLock lock = new ReentrantLock();
 
-	/** What follows the event, in order; guarded by the lock. */
-	private @Nullable List<Runnable> following;
+	/** What follows the event, in order: one action and others, guarded by the lock. */
+	private @Nullable Runnable first;
+
+	private @Nullable List<Runnable> others;
 
 	void lock() {
 		this.lock.lock();
@@ -29,26 +30,38 @@ final class QueueMutex {
 
 	/** Releases the lock, and runs what follows. */
 	void unlock() {
-		List<Runnable> actions = this.following;
-		this.following = null;
+		Runnable action = this.first;
+		List<Runnable> more = this.others;
+		this.first = null;
+		this.others = null;
 		this.lock.unlock();
-		if (actions != null) {
-			actions.forEach(QueueMutex::run);
+		if (action != null) {
+			run(action);
+		}
+		if (more != null) {
+			more.forEach(QueueMutex::run);
 		}
 	}
 
 	/** Adds an action that follows the event. Called under the lock. */
 	void follow(Runnable action) {
-		if (this.following == null) {
-			this.following = new ArrayList<>(4);
+		if (this.first == null) {
+			this.first = action;
+			return;
 		}
-		this.following.add(action);
+		if (this.others == null) {
+			this.others = new ArrayList<>(4);
+		}
+		this.others.add(action);
 	}
 
 	/** Adds an action that follows the event before all others. Called under the lock. */
 	void followFirst(Runnable action) {
 		follow(action);
-		Collections.rotate(Objects.requireNonNull(this.following), 1);
+		if (this.others != null) {
+			this.others.add(0, Objects.requireNonNull(this.first));
+			this.first = this.others.remove(this.others.size() - 1);
+		}
 	}
 
 	/** One action that fails drops no other. */
