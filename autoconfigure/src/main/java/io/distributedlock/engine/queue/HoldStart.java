@@ -55,7 +55,7 @@ public final class HoldStart {
 
 	/** The requester is told its outcome whatever happens. */
 	private static void fail(Hold hold, Waiter waiter, Throwable failure) {
-		hold.forgetMinHold();
+		hold.heldGrant().forgetMinHold();
 		try {
 			hold.endWithoutHandOff();
 		}
@@ -107,8 +107,7 @@ public final class HoldStart {
 			return;
 		}
 		if (!waiter.complete(new RequestOutcome.Acquired(hold))) {
-			hold.forgetMinHold();
-			hold.closeInBackground();
+			hold.lease().closeUnused();
 		}
 		waiter.signal();
 	}
@@ -122,9 +121,9 @@ public final class HoldStart {
 	/**
 	 * Begins the hold that the requester of several keys asked for, with its last key.
 	 */
-	void beginRequested(Hold hold, long startNanos, LockTerms terms) {
-		hold.heldGrant().beginHold(startNanos, terms.maxHold());
-		this.expiryWatch.watch(hold.heldGrant());
+	void beginRequested(HeldGrant heldGrant, long startNanos, LockTerms terms) {
+		heldGrant.beginHold(startNanos, terms.maxHold());
+		this.expiryWatch.watch(heldGrant);
 	}
 
 }

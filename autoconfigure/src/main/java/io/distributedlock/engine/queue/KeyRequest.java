@@ -8,7 +8,7 @@ import io.distributedlock.LockHolder;
 import io.distributedlock.LockKey;
 import io.distributedlock.engine.concurrent.NodeThreads;
 import io.distributedlock.engine.event.AcquireObservation;
-import io.distributedlock.engine.grant.Hold;
+import io.distributedlock.engine.grant.EngineLease;
 import io.distributedlock.engine.grant.LockTerms;
 import io.distributedlock.engine.grant.RequestOutcome;
 import io.distributedlock.provider.AcquireOutcome;
@@ -138,9 +138,9 @@ public final class KeyRequest implements RunningRequest {
 	}
 
 	@Override
-	public Hold lease() {
+	public EngineLease lease() {
 		if (this.waiter.outcome() instanceof RequestOutcome.Acquired acquired) {
-			return acquired.hold();
+			return acquired.hold().lease();
 		}
 		throw new IllegalStateException("Lock '" + key() + "' was not acquired");
 	}
@@ -163,8 +163,7 @@ public final class KeyRequest implements RunningRequest {
 			}
 		}
 		else if (this.waiter.outcome() instanceof RequestOutcome.Acquired acquired) {
-			acquired.hold().forgetMinHold();
-			acquired.hold().closeInBackground();
+			acquired.hold().lease().closeUnused();
 		}
 		report(AcquireOutcome.INTERRUPTED, null);
 	}
