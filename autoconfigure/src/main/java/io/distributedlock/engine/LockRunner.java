@@ -13,14 +13,12 @@ import io.distributedlock.LockContext;
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
-import io.distributedlock.LockLostException;
 import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockRequest;
-import io.distributedlock.engine.grant.JoinableLease;
+import io.distributedlock.engine.grant.EngineLease;
 import io.distributedlock.engine.queue.CallbackRunner;
 import io.distributedlock.engine.queue.EngineContext;
 import io.distributedlock.engine.queue.MinHoldCheck;
-import io.distributedlock.engine.queue.MultiKeyLease;
 import io.distributedlock.engine.queue.ParkingRunner;
 import io.distributedlock.engine.queue.RunningRequest;
 import io.distributedlock.engine.queue.WaitMode;
@@ -36,8 +34,6 @@ final class LockRunner {
 
 	private final RequestFactory requests;
 
-	private final EnclosingLocks enclosing;
-
 	private final TransactionScope transaction;
 
 	private final NestedOrderWarning nestedOrder;
@@ -45,7 +41,6 @@ final class LockRunner {
 	LockRunner(EngineContext engine, RequestFactory requests, EnclosingTransaction transaction) {
 		this.engine = engine;
 		this.requests = requests;
-		this.enclosing = new EnclosingLocks(engine);
 		this.transaction = new TransactionScope(transaction, engine.heldGrants());
 		this.nestedOrder = new NestedOrderWarning(engine.heldGrants(), engine.settings().waitTime());
 	}
@@ -67,7 +62,7 @@ final class LockRunner {
 		return runner.drive(acquisition) ? acquisition.lease() : null;
 	}
 
-	private JoinableLease acquire(LockRequest request, List<LockKey> keys, List<LockLease> enclosing, WaitMode mode) {
+	private EngineLease acquire(LockRequest request, List<LockKey> keys, List<LockLease> enclosing, WaitMode mode) {
 		this.nestedOrder.check(keys, request, enclosing, mode.isUnlimited());
 		long start = this.engine.nanoTime();
 		ParkingRunner runner = new ParkingRunner(this.engine.environment(), mode);
@@ -81,36 +76,115 @@ final class LockRunner {
 
 	<T extends @Nullable Object, E extends Throwable> T execute(LockRequest request, LockCallback<T, E> body) throws E {
 		List<LockLease> enclosing = LockContext.findAll();
-		if (request.keys().size() == 1) {
-			JoinableLease outer = enclosing.isEmpty() ? null
-					: this.enclosing.outer(request.keys().get(0), enclosing, request);
-			return (outer != null) ? run(joined(request, outer), body)
-					: run(keepInTransaction(requireHeld(acquire(request, request.keys(), enclosing, WaitMode.LIMITED))),
-							body);
+		EngineLease lease = acquireMissing(request, join(request, enclosing), enclosing, WaitMode.LIMITED);
+		T result = call(body, lease);
+		closeHeld(lease);
+		return result;
+	}
+
+	/**
+	 * Joins the locks of the calls around a request that have some of its keys and are of
+	 * the same engine.
+	 * @return the handle, which releases nothing, or {@code null} if there are none
+	 */
+	private @Nullable EngineLease join(LockRequest request, List<LockLease> enclosing) {
+		if (enclosing.isEmpty()) {
+			return null;
 		}
-		EnclosingLocks.Parts parts = this.enclosing.parts(request, enclosing);
-		if (parts.missing().isEmpty()) {
-			return run(composite(request, List.of(), parts.joined()), body);
+		List<EngineLease> joined = new ArrayList<>(request.keys().size());
+		for (LockKey key : request.keys()) {
+			EngineLease outer = outer(key, request, enclosing);
+			if (outer != null) {
+				joined.add(outer.join());
+			}
 		}
-		JoinableLease own = requireHeld(acquire(request, parts.missing(), enclosing, WaitMode.LIMITED));
-		JoinableLease all = parts.joined().isEmpty() ? own : joinedWith(own, parts.joined(), request);
-		return run(keepInTransaction(all), body);
+		return joined.isEmpty() ? null : EngineLease.of(joined);
+	}
+
+	/** Returns the enclosing lock that has a key, if it can be joined. */
+	private @Nullable EngineLease outer(LockKey key, LockRequest request, List<LockLease> enclosing) {
+		// Without an iterator, since this is most of what a nested call does.
+		for (int i = 0; i < enclosing.size(); i++) {
+			if (enclosing.get(i) instanceof EngineLease lease && lease.isOf(this.engine.heldGrants())) {
+				EngineLease part = lease.part(key);
+				if (part != null && isJoinable(lease, part)) {
+					MinHoldCheck.requireKeptBy(part, request, this.engine);
+					return part;
+				}
+			}
+		}
+		return null;
+	}
+
+	/**
+	 * Whether a part is held. No further work begins under a handle that was lost; one
+	 * that was closed may have a part that a transaction keeps.
+	 */
+	private static boolean isJoinable(EngineLease lease, EngineLease part) {
+		if (lease.isHeld()) {
+			return true;
+		}
+		lease.throwLoss(LockError.REENTRY_AFTER_LOSS);
+		return part.isHeld();
+	}
+
+	private static List<LockKey> missing(LockRequest request, @Nullable EngineLease joined) {
+		if (joined == null) {
+			return request.keys();
+		}
+		return (request.keys().size() == 1) ? List.of()
+				: request.keys().stream().filter((key) -> joined.part(key) == null).toList();
+	}
+
+	/**
+	 * Acquires the keys that were not joined, and keeps all until the transaction that is
+	 * running has completed. Whatever fails, nothing remains of what was acquired or kept
+	 * for the request.
+	 */
+	private EngineLease acquireMissing(LockRequest request, @Nullable EngineLease joined, List<LockLease> enclosing,
+			WaitMode mode) {
+		EngineLease own = null;
+		try {
+			List<LockKey> missing = missing(request, joined);
+			if (joined != null && missing.isEmpty()) {
+				MinHoldCheck.prolong(joined, request, this.engine);
+				return joined;
+			}
+			own = acquire(request, missing, enclosing, mode);
+			EngineLease all = combine(own, joined, request);
+			this.transaction.keep(all);
+			return all;
+		}
+		catch (RuntimeException | Error ex) {
+			if (own != null) {
+				own.forgetMinHold();
+				closeAfter(ex, own);
+			}
+			closeInBackground(joined);
+			throw ex;
+		}
+	}
+
+	/**
+	 * Combines the own locks with those joined before, all checked once more: the body
+	 * must not start under a lock that was lost between its grant and now.
+	 */
+	private EngineLease combine(EngineLease own, @Nullable EngineLease joined, LockRequest request) {
+		own.ensureHeld(LockError.LOST_WHILE_ACQUIRING);
+		if (joined == null) {
+			return own;
+		}
+		joined.ensureHeld(LockError.REENTRY_AFTER_LOSS);
+		MinHoldCheck.prolong(joined, request, this.engine);
+		return EngineLease.of(List.of(own, joined));
 	}
 
 	<T extends @Nullable Object, E extends Throwable> @Nullable CompletableFuture<T> executeAsync(LockRequest request,
 			LockCallback<? extends @Nullable CompletionStage<T>, E> body) throws E {
-		JoinableLease lease = acquireKept(request, WaitMode.LIMITED);
-		CompletionStage<T> stage;
-		try (LockContext.Scope scope = LockContext.open(lease)) {
-			stage = body.doWithLock(lease);
-		}
-		catch (Throwable ex) {
-			closeAfter(ex, lease);
-			throw ex;
-		}
+		EngineLease lease = acquireKept(request, WaitMode.LIMITED);
+		CompletionStage<T> stage = call(body, lease);
 		if (stage == null) {
-			lease.close();
-			lease.throwLoss(LockError.LOST);
+			closeHeld(lease);
 			return null;
 		}
 		return StageHold.end(stage, lease);
@@ -120,42 +194,9 @@ final class LockRunner {
 	 * Acquires a request for work that may last longer than the enclosing calls, whose
 	 * locks are kept. The scope is the caller's.
 	 */
-	JoinableLease acquireKept(LockRequest request, WaitMode mode) {
+	EngineLease acquireKept(LockRequest request, WaitMode mode) {
 		List<LockLease> enclosing = LockContext.findAll();
-		EnclosingLocks.Parts parts = this.enclosing.parts(request, enclosing);
-		List<JoinableLease> kept = EnclosingLocks.keep(parts.joined());
-		try {
-			return parts.missing().isEmpty() ? composite(request, kept, List.of())
-					: keepInTransaction(acquireBeside(kept, parts.missing(), request, enclosing, mode));
-		}
-		catch (RuntimeException | Error ex) {
-			MultiKeyLease.closeAll(kept, JoinableLease::closeInBackground);
-			throw ex;
-		}
-	}
-
-	private JoinableLease acquireBeside(List<JoinableLease> kept, List<LockKey> missing, LockRequest request,
-			List<LockLease> enclosing, WaitMode mode) {
-		JoinableLease own = requireHeld(acquire(request, missing, enclosing, mode));
-		try {
-			return beside(own, kept, request);
-		}
-		catch (RuntimeException | Error ex) {
-			closeUnused(ex, own);
-			throw ex;
-		}
-	}
-
-	/** Combines locks, and checks once more those that were joined before. */
-	private JoinableLease beside(JoinableLease own, List<JoinableLease> kept, LockRequest request) {
-		if (kept.isEmpty()) {
-			return own;
-		}
-		EnclosingLocks.requireHeld(kept);
-		List<JoinableLease> all = new ArrayList<>(kept.size() + 1);
-		all.add(own);
-		all.addAll(kept);
-		return composite(request, all, List.of());
+		return acquireMissing(request, keep(join(request, enclosing)), enclosing, mode);
 	}
 
 	/**
@@ -163,52 +204,51 @@ final class LockRunner {
 	 * other keys.
 	 */
 	CompletableFuture<LockLease> acquireAsync(LockRequest request, List<LockLease> enclosing) {
-		EnclosingLocks.Parts parts;
-		List<JoinableLease> kept;
+		EngineLease kept;
 		try {
-			parts = this.enclosing.parts(request, enclosing);
-			kept = EnclosingLocks.keep(parts.joined());
+			MinHoldCheck.requirePossible(request, this.engine);
+			kept = keep(join(request, enclosing));
 		}
 		catch (RuntimeException ex) {
 			return CompletableFuture.failedFuture(ex);
 		}
 		try {
-			if (parts.missing().isEmpty()) {
-				return CompletableFuture.completedFuture(composite(request, kept, List.of()));
+			List<LockKey> missing = missing(request, kept);
+			if (kept != null && missing.isEmpty()) {
+				MinHoldCheck.prolong(kept, request, this.engine);
+				return CompletableFuture.completedFuture(kept);
 			}
-			this.nestedOrder.check(parts.missing(), request, enclosing, false);
+			this.nestedOrder.check(missing, request, enclosing, false);
 			CompletableFuture<LockLease> acquired = new CallbackRunner(this.engine,
-					(runner) -> this.requests.request(parts.missing(), request, runner))
+					(runner) -> this.requests.request(missing, request, runner))
 				.begin();
-			return kept.isEmpty() ? acquired : joinLater(acquired, kept, request);
+			return (kept != null) ? joinLater(acquired, kept, request) : acquired;
 		}
 		catch (RuntimeException | Error ex) {
-			MultiKeyLease.closeAll(kept, JoinableLease::closeInBackground);
+			closeInBackground(kept);
 			throw ex;
 		}
 	}
 
-	private CompletableFuture<LockLease> joinLater(CompletableFuture<LockLease> acquired, List<JoinableLease> kept,
+	private CompletableFuture<LockLease> joinLater(CompletableFuture<LockLease> acquired, EngineLease kept,
 			LockRequest request) {
 		CompletableFuture<LockLease> joined = new CompletableFuture<>();
 		acquired.whenComplete((lease, failure) -> {
-			JoinableLease own = (JoinableLease) lease;
+			EngineLease own = (EngineLease) lease;
 			try {
 				if (own == null) {
 					throw failure;
 				}
-				LockLease all = beside(own, kept, request);
+				EngineLease all = combine(own, kept, request);
 				if (!joined.complete(all)) {
-					own.forgetMinHold();
-					all.closeAsync();
+					all.closeUnusedAsync();
 				}
 			}
 			catch (Throwable ex) {
 				if (own != null) {
-					own.forgetMinHold();
-					own.closeAsync();
+					own.closeUnusedAsync();
 				}
-				MultiKeyLease.closeAll(kept, JoinableLease::closeInBackground);
+				kept.closeInBackground();
 				joined.completeExceptionally(ex);
 			}
 		});
@@ -216,60 +256,22 @@ final class LockRunner {
 		return joined;
 	}
 
-	/**
-	 * Combines the own locks with those joined before, all checked once more: the body
-	 * must not start under a lost lock. Whatever fails, the own locks are released.
-	 */
-	private JoinableLease joinedWith(JoinableLease own, List<JoinableLease> joined, LockRequest request) {
-		try {
-			EnclosingLocks.requireHeld(joined);
-			own.throwLoss(LockError.LOST_WHILE_ACQUIRING);
-			own.ensureHeld();
-			return composite(request, List.of(own), joined);
+	/** Keeps the locks that a request has joined, if there are any. */
+	private static @Nullable EngineLease keep(@Nullable EngineLease joined) {
+		if (joined == null) {
+			return null;
 		}
-		catch (RuntimeException | Error ex) {
-			closeUnused(ex, own);
-			throw ex;
+		EngineLease kept = joined.keep();
+		if (kept == null) {
+			joined.ensureHeld(LockError.REENTRY_AFTER_LOSS);
+			throw new IllegalStateException("Lock " + joined.keys() + " was released while it was joined");
 		}
+		return kept;
 	}
 
-	private JoinableLease joined(LockRequest request, JoinableLease outer) {
-		MinHoldCheck.prolong(outer, request, this.engine);
-		return new NestedLease(request.keys().get(0), outer);
-	}
-
-	private JoinableLease composite(LockRequest request, List<JoinableLease> owned, List<JoinableLease> joined) {
-		MultiKeyLease all = new MultiKeyLease(request.keys(), owned, joined, this.engine.heldGrants());
-		MinHoldCheck.prolong(all, request, this.engine);
-		return all;
-	}
-
-	/**
-	 * Checks a lock that was acquired: the body must not start under one that was lost
-	 * between its grant and now. Of several keys the others are released.
-	 */
-	private static JoinableLease requireHeld(JoinableLease own) {
-		if (!own.isHeld()) {
-			try {
-				own.throwLoss(LockError.LOST_WHILE_ACQUIRING);
-			}
-			catch (LockLostException ex) {
-				closeUnused(ex, own);
-				throw ex;
-			}
-		}
-		return own;
-	}
-
-	/** Keeps a lock until the transaction that is running has completed. */
-	private JoinableLease keepInTransaction(JoinableLease lease) {
-		try {
-			this.transaction.keep(lease);
-			return lease;
-		}
-		catch (RuntimeException | Error ex) {
-			closeUnused(ex, lease);
-			throw ex;
+	private static void closeInBackground(@Nullable EngineLease kept) {
+		if (kept != null) {
+			kept.closeInBackground();
 		}
 	}
 
@@ -277,41 +279,34 @@ final class LockRunner {
 	 * Refuses the shortest hold of a request for keys that a lock has already, if it
 	 * cannot be kept; else lets the lock be kept as long.
 	 */
-	void joinMinHold(JoinableLease held, LockRequest request) {
-		MinHoldCheck.requirePossible(request, this.engine);
-		for (LockKey key : request.keys()) {
-			MinHoldCheck.requireKeptBy(held, key, request);
-		}
+	void joinMinHold(EngineLease held, LockRequest request) {
+		MinHoldCheck.requireKeptBy(held, request, this.engine);
 		MinHoldCheck.prolong(held, request, this.engine);
 	}
 
 	/** Closes what {@link #acquireKept} has acquired, after its scope was closed. */
-	void closeKept(JoinableLease lease) {
+	void closeKept(EngineLease lease) {
 		this.transaction.close(lease);
 	}
 
-	private static <T extends @Nullable Object, E extends Throwable> T run(JoinableLease lease, LockCallback<T, E> body)
+	private static <T extends @Nullable Object, E extends Throwable> T call(LockCallback<T, E> body, EngineLease lease)
 			throws E {
-		T result;
 		try (LockContext.Scope scope = LockContext.open(lease)) {
-			result = body.doWithLock(lease);
+			return body.doWithLock(lease);
 		}
 		catch (Throwable ex) {
 			closeAfter(ex, lease);
 			throw ex;
 		}
+	}
+
+	/** Closes a lock after its body, which must have had it until now. */
+	private static void closeHeld(EngineLease lease) {
 		lease.close();
 		lease.throwLoss(LockError.LOST);
-		return result;
 	}
 
-	/** Releases a lock under which no work has begun. */
-	private static void closeUnused(Throwable ex, JoinableLease lease) {
-		lease.forgetMinHold();
-		closeAfter(ex, lease);
-	}
-
-	private static void closeAfter(Throwable ex, JoinableLease lease) {
+	private static void closeAfter(Throwable ex, EngineLease lease) {
 		try {
 			lease.close();
 		}

@@ -69,7 +69,7 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 	private final BiConsumer<LockKey, OwnerId> forcedReleases;
 
 	/** What threads hold by {@link #asLock} views. */
-	private final Map<ThreadHold.Id, ThreadHold> threadHolds = new ConcurrentHashMap<>();
+	private final Map<ThreadBoundLock.HoldId, ThreadBoundLock.ThreadHold> threadHolds = new ConcurrentHashMap<>();
 
 	/**
 	 * Creates a template, which is started. Its threads start when they are needed.

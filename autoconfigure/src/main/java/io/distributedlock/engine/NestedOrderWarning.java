@@ -13,8 +13,8 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockRequest;
+import io.distributedlock.engine.grant.EngineLease;
 import io.distributedlock.engine.grant.HeldGrants;
-import io.distributedlock.engine.grant.JoinableLease;
 
 /**
  * Warning that a nested request waits for a key that sorts before one that its thread
@@ -58,16 +58,12 @@ final class NestedOrderWarning {
 	void check(List<LockKey> keys, LockRequest request, List<LockLease> enclosing, boolean unlimited) {
 		for (int i = 0; i < enclosing.size(); i++) {
 			LockLease outer = enclosing.get(i);
-			if (outer instanceof JoinableLease joinable && joinable.isOf(this.heldGrants)) {
-				check(keys.get(0), request, outer, unlimited);
-			}
-		}
-	}
-
-	private void check(LockKey requested, LockRequest request, LockLease outer, boolean unlimited) {
-		for (LockKey held : outer.keys()) {
-			if (requested.compareTo(held) < 0 && outer.isHeld() && (unlimited || mayWait(request))) {
-				warn(requested, held, unlimited);
+			if (outer instanceof EngineLease lease && lease.isOf(this.heldGrants) && lease.isHeld()
+					&& (unlimited || mayWait(request))) {
+				outer.keys()
+					.stream()
+					.filter((held) -> keys.get(0).compareTo(held) < 0)
+					.forEach((held) -> warn(keys.get(0), held, unlimited));
 			}
 		}
 	}

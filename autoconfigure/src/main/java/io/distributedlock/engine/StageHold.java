@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockError;
 import io.distributedlock.LockLostException;
-import io.distributedlock.engine.grant.JoinableLease;
+import io.distributedlock.engine.grant.EngineLease;
 
 /**
  * Work that was started under a lock: the lock is released when its stage is complete,
@@ -24,11 +24,11 @@ final class StageHold<T extends @Nullable Object> {
 
 	private final CompletionStage<T> stage;
 
-	private final JoinableLease lease;
+	private final EngineLease lease;
 
 	private final CompletableFuture<T> result = new CompletableFuture<>();
 
-	private StageHold(CompletionStage<T> stage, JoinableLease lease) {
+	private StageHold(CompletionStage<T> stage, EngineLease lease) {
 		this.stage = stage;
 		this.lease = lease;
 	}
@@ -37,7 +37,7 @@ final class StageHold<T extends @Nullable Object> {
 	 * Lets the stage end the lock.
 	 * @return completed as the stage, after the release
 	 */
-	static <T extends @Nullable Object> CompletableFuture<T> end(CompletionStage<T> stage, JoinableLease lease) {
+	static <T extends @Nullable Object> CompletableFuture<T> end(CompletionStage<T> stage, EngineLease lease) {
 		StageHold<T> locked = new StageHold<>(stage, lease);
 		try {
 			if (isDone(stage)) {
@@ -95,12 +95,12 @@ final class StageHold<T extends @Nullable Object> {
 
 	private void complete(T value, @Nullable Throwable ex) {
 		if (ex == null) {
-			try {
-				this.lease.throwLoss(LockError.LOST);
-				this.result.complete(value);
-			}
-			catch (LockLostException loss) {
+			LockLostException loss = this.lease.loss(LockError.LOST);
+			if (loss != null) {
 				this.result.completeExceptionally(loss);
+			}
+			else {
+				this.result.complete(value);
 			}
 			return;
 		}

@@ -1,16 +1,20 @@
 package io.distributedlock.engine;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 import java.util.function.Supplier;
 
+import io.distributedlock.LockContext;
+import io.distributedlock.LockError;
 import io.distributedlock.LockInterruptedException;
+import io.distributedlock.LockKey;
 import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockRequest;
-import io.distributedlock.engine.grant.JoinableLease;
+import io.distributedlock.engine.grant.EngineLease;
 import io.distributedlock.engine.queue.WaitMode;
 
 /**
@@ -25,7 +29,7 @@ final class ThreadBoundLock implements Lock {
 
 	private final Supplier<LockRunner> execution;
 
-	private final Map<ThreadHold.Id, ThreadHold> holds;
+	private final Map<HoldId, ThreadHold> holds;
 
 	/**
 	 * Creates a view.
@@ -33,14 +37,14 @@ final class ThreadBoundLock implements Lock {
 	 * @param holds what threads hold by views of the same engine, without an entry where
 	 * nothing is held
 	 */
-	ThreadBoundLock(LockRequest request, Supplier<LockRunner> execution, Map<ThreadHold.Id, ThreadHold> holds) {
+	ThreadBoundLock(LockRequest request, Supplier<LockRunner> execution, Map<HoldId, ThreadHold> holds) {
 		this.request = request;
 		this.execution = execution;
 		this.holds = holds;
 	}
 
-	private ThreadHold.Id id() {
-		return new ThreadHold.Id(Thread.currentThread(), this.request.keys());
+	private HoldId id() {
+		return new HoldId(Thread.currentThread(), this.request.keys());
 	}
 
 	@Override
@@ -93,14 +97,14 @@ final class ThreadBoundLock implements Lock {
 	}
 
 	private void lock(LockRequest terms, WaitMode mode) {
-		ThreadHold.Id id = id();
+		HoldId id = id();
 		ThreadHold held = this.holds.get(id);
 		if (held != null) {
 			held.reenter(terms);
 			return;
 		}
 		LockRunner present = this.execution.get();
-		JoinableLease lease = present.acquireKept(terms, mode);
+		EngineLease lease = present.acquireKept(terms, mode);
 		try {
 			this.holds.put(id, new ThreadHold(present, lease));
 		}
@@ -112,7 +116,7 @@ final class ThreadBoundLock implements Lock {
 
 	@Override
 	public void unlock() {
-		ThreadHold.Id id = id();
+		HoldId id = id();
 		ThreadHold held = this.holds.get(id);
 		if (held == null) {
 			throw new IllegalMonitorStateException(
@@ -123,11 +127,12 @@ final class ThreadBoundLock implements Lock {
 			throw new IllegalMonitorStateException("Lock " + this.request.keys()
 					+ " is needed by a call that runs inside it. Unlock it when that call has returned");
 		}
-		if (held.unlockOnce()) {
+		held.count--;
+		if (held.count == 0) {
 			this.holds.remove(id);
 			held.end();
 		}
-		held.throwLoss();
+		held.lease.throwLoss(LockError.LOST);
 	}
 
 	/**
@@ -143,6 +148,60 @@ final class ThreadBoundLock implements Lock {
 	@Override
 	public String toString() {
 		return "Lock " + this.request.keys() + (this.holds.containsKey(id()) ? ", locked by this thread" : "");
+	}
+
+	/** What one thread holds. Accessed by that thread only. */
+	static final class ThreadHold {
+
+		private final LockRunner execution;
+
+		private final EngineLease lease;
+
+		private final LockContext.Scope scope;
+
+		private int count = 1;
+
+		private ThreadHold(LockRunner execution, EngineLease lease) {
+			this.execution = execution;
+			this.lease = lease;
+			this.scope = LockContext.openUnordered(lease);
+		}
+
+		/**
+		 * Locks once more what is held.
+		 * @param request the request of the view, perhaps another one of the same keys
+		 */
+		private void reenter(LockRequest request) {
+			this.lease.ensureHeld(LockError.REENTRY_AFTER_LOSS);
+			this.execution.joinMinHold(this.lease, request);
+			this.count = Math.incrementExact(this.count);
+		}
+
+		/** Whether a call runs inside whose body would run on without the lock. */
+		private boolean isNeeded() {
+			return this.count == 1 && LockContext.findAll()
+				.stream()
+				.anyMatch((inner) -> inner instanceof EngineLease joined && joined.dependsOn(this.lease));
+		}
+
+		private void end() {
+			try {
+				this.scope.close();
+			}
+			finally {
+				this.execution.closeKept(this.lease);
+			}
+		}
+
+	}
+
+	/**
+	 * The identity of a hold.
+	 *
+	 * @param thread the thread that holds
+	 * @param keys the keys of its lock, sorted
+	 */
+	record HoldId(Thread thread, List<LockKey> keys) {
 	}
 
 }

@@ -6,8 +6,8 @@ import io.distributedlock.LockContext;
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
+import io.distributedlock.engine.grant.EngineLease;
 import io.distributedlock.engine.grant.HeldGrants;
-import io.distributedlock.engine.grant.JoinableLease;
 
 /**
  * Locks that outlast the calls that have acquired them, because the transaction of the
@@ -29,11 +29,11 @@ final class TransactionScope {
 	 * has completed. The scope has the handle that the body gets, so that a body that
 	 * ignores the loss of its lock ignores it until then.
 	 */
-	void keep(JoinableLease lease) {
+	void keep(EngineLease lease) {
 		if (this.transaction.isRunning()) {
 			// Before it is kept: nothing can join a lock that the transaction refuses.
 			this.transaction.acquired(lease);
-			JoinableLease kept = lease.keep();
+			EngineLease kept = lease.keep();
 			if (kept == null) {
 				lease.throwLoss(LockError.LOST_WHILE_ACQUIRING);
 				throw new IllegalStateException("Lock " + lease.keys() + " was released before its work began");
@@ -47,7 +47,7 @@ final class TransactionScope {
 	 * Closes a lock; inside a transaction that no scope of the thread keeps its keys for,
 	 * after that has completed.
 	 */
-	void close(JoinableLease lease) {
+	void close(EngineLease lease) {
 		if (this.transaction.isRunning() && !isCovered(lease)) {
 			endWithTransaction(lease, LockContext.openOutermost(lease));
 		}
@@ -56,23 +56,18 @@ final class TransactionScope {
 		}
 	}
 
-	private boolean isCovered(JoinableLease lease) {
+	private boolean isCovered(EngineLease lease) {
 		List<LockLease> enclosing = LockContext.findAll();
-		for (LockKey key : lease.keys()) {
-			if (enclosing.stream().noneMatch((outer) -> holds(outer, key))) {
-				return false;
-			}
-		}
-		return true;
+		return lease.keys().stream().allMatch((key) -> enclosing.stream().anyMatch((outer) -> holds(outer, key)));
 	}
 
 	/** Another engine's lock of the same key protects nothing here. */
 	private boolean holds(LockLease outer, LockKey key) {
-		return outer instanceof JoinableLease joinable && joinable.isOf(this.heldGrants) && joinable.covers(key)
-				&& joinable.isHeld();
+		EngineLease part = (outer instanceof EngineLease lease && lease.isOf(this.heldGrants)) ? lease.part(key) : null;
+		return part != null && part.isHeld();
 	}
 
-	private void endWithTransaction(JoinableLease kept, LockContext.Scope scope) {
+	private void endWithTransaction(EngineLease kept, LockContext.Scope scope) {
 		Runnable end = () -> {
 			try {
 				scope.close();

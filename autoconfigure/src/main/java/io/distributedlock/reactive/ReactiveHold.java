@@ -16,7 +16,7 @@ import reactor.core.scheduler.Schedulers;
 import io.distributedlock.LockContext;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockLostException;
-import io.distributedlock.engine.grant.JoinableLease;
+import io.distributedlock.engine.grant.EngineLease;
 
 /**
  * The lock of one subscription. Whatever order the grant and the end of the subscription
@@ -77,7 +77,7 @@ final class ReactiveHold {
 
 	/** Releases a lock under which no body has started, and will not. */
 	private static CompletableFuture<Void> closeUnused(LockLease lease) {
-		return (lease instanceof JoinableLease own) ? own.closeUnusedAsync() : lease.closeAsync();
+		return (lease instanceof EngineLease own) ? own.closeUnusedAsync() : lease.closeAsync();
 	}
 
 	<T> Mono<T> within(LockLease lease, Supplier<? extends Mono<T>> body) {

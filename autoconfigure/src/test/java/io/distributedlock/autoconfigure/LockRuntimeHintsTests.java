@@ -74,7 +74,8 @@ class LockRuntimeHintsTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "event.ObservedHold.callbacks", "grant.Hold.lossActions", "grant.Hold.keepers",
-			"grant.GrantState.state", "grant.HeldGrant.abandoned", "grant.HeldGrant.keepUntilNanos" })
+			"grant.EngineLease.closed", "grant.GrantState.state", "grant.HeldGrant.abandoned",
+			"grant.HeldGrant.keepUntilNanos" })
 	void fieldsThatAreUpdatedAtomicallyAreKept(String field) throws ReflectiveOperationException {
 		int dot = field.lastIndexOf('.');
 		Class<?> type = Class.forName("io.distributedlock.engine." + field.substring(0, dot));

@@ -13,9 +13,9 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.engine.grant.EngineLease;
 import io.distributedlock.engine.grant.HeldGrant;
 import io.distributedlock.engine.grant.Hold;
-import io.distributedlock.engine.grant.JoinableLease;
 import io.distributedlock.engine.queue.KeyRequest;
 import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.local.LocalStore;
@@ -76,7 +76,7 @@ final class EngineSimulation {
 	/** The users that have begun, in order, until they have failed or released. */
 	private final List<SimulatedUser> present = new ArrayList<>();
 
-	private final Map<SimulatedUser, JoinableLease> acquired = new HashMap<>();
+	private final Map<SimulatedUser, EngineLease> acquired = new HashMap<>();
 
 	private final Map<SimulatedUser, Long> disturbancesAtStart = new HashMap<>();
 
@@ -266,14 +266,15 @@ final class EngineSimulation {
 		user.keys().forEach((key) -> this.wantedAt.put(key, this.world.now()));
 	}
 
-	void acquired(SimulatedUser user, JoinableLease lease, long tookNanos) {
+	void acquired(SimulatedUser user, EngineLease lease, long tookNanos) {
 		checkTime(user, tookNanos);
 		this.present.remove(user);
 		this.acquired.put(user, lease);
 		Long stopped = this.stoppedAt.get(user.engine());
-		this.world.check(stopped == null || !(lease instanceof Hold hold) || hold.sinceNanos() - stopped <= 0, "P15",
+		Hold hold = SimulatedUser.hold(lease);
+		this.world.check(stopped == null || hold == null || hold.sinceNanos() - stopped <= 0, "P15",
 				user + " was granted a lock after its process began to stop");
-		if (lease instanceof Hold hold) {
+		if (hold != null) {
 			this.world.check(hold.sinceNanos() - hold.heldGrant().deadlineNanos() < 0, "P4",
 					user + " was granted a lock whose deadline had passed");
 			checkHandOff(user, hold);

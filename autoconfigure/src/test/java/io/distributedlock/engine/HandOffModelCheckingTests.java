@@ -10,9 +10,9 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LossReason;
+import io.distributedlock.engine.grant.EngineLease;
 import io.distributedlock.engine.grant.HeldGrant;
 import io.distributedlock.engine.grant.HeldGrants;
-import io.distributedlock.engine.grant.Hold;
 import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.engine.grant.RequestOutcome;
 import io.distributedlock.provider.LockObserver;
@@ -66,7 +66,7 @@ class HandOffModelCheckingTests {
 		}
 
 		HeldGrant grant() {
-			return this.holder.request.lease().heldGrant();
+			return this.holder.request.lease().grants().get(0);
 		}
 
 		/** Serves a request, which was signalled for it. */
@@ -236,15 +236,15 @@ class HandOffModelCheckingTests {
 			});
 			scene.fixture.environment.runTasks();
 			boolean served = scene.head.request.outcome() instanceof RequestOutcome.Acquired;
-			Hold hold = served ? scene.head.request.lease() : null;
-			if (hold == null) {
+			EngineLease lease = served ? scene.head.request.lease() : null;
+			if (lease == null) {
 				// The head met the loss before the queue knew of it.
 				scene.serve(scene.head);
 			}
 			else {
-				check(hold.heldGrant() != grant || !hold.isHeld() && told.get() == 1,
+				check(lease.grants().get(0) != grant || !lease.isHeld() && told.get() == 1,
 						"the holder was told " + told.get() + " losses");
-				hold.close();
+				lease.close();
 			}
 			check(told.get() == reported.get(), "a hold began although its grant was lost");
 			check(scene.holder.request.lease().lossReason() == null, "who had released is told a loss");

@@ -131,7 +131,7 @@ class HandOffTests {
 	void grantIsNotHandedOffDuringARenewal() {
 		ManualRequester holder = holder();
 		ManualRequester waiter = waiter();
-		assertThat(holder.request.lease().heldGrant().claimRenewal()).isTrue();
+		assertThat(holder.request.lease().grants().get(0).claimRenewal()).isTrue();
 		assertThat(isHandedOff(holder, waiter)).isFalse();
 	}
 
@@ -139,7 +139,7 @@ class HandOffTests {
 	void grantIsNotHandedOffAfterARenewalWithoutAnAnswer() {
 		ManualRequester holder = holder();
 		ManualRequester waiter = waiter();
-		HeldGrant grant = holder.request.lease().heldGrant();
+		HeldGrant grant = holder.request.lease().grants().get(0);
 		assertThat(grant.beginRenewal()).isTrue();
 		grant.endRenewal();
 		assertThat(isHandedOff(holder, waiter)).isFalse();
@@ -165,7 +165,7 @@ class HandOffTests {
 	void offerThatNobodyPicksUpEnds() {
 		ManualRequester holder = holder();
 		ManualRequester head = waiter();
-		HeldGrant grant = holder.request.lease().heldGrant();
+		HeldGrant grant = this.manual.engine.context().heldGrants().all().iterator().next();
 		holder.release();
 		this.manual.environment.runSignals();
 		this.manual.environment.runTasks();

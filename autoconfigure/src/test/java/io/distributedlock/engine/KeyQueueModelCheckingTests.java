@@ -10,9 +10,9 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LossReason;
+import io.distributedlock.engine.grant.EngineLease;
 import io.distributedlock.engine.grant.GrantState;
 import io.distributedlock.engine.grant.HeldGrant;
-import io.distributedlock.engine.grant.Hold;
 import io.distributedlock.engine.grant.LockTerms;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.OwnerId;
@@ -147,12 +147,12 @@ class KeyQueueModelCheckingTests {
 			ManualEngine fixture = new ManualEngine(true);
 			ManualRequester holder = fixture.requester();
 			check(holder.step(), "the first request is not served");
-			Hold hold = holder.request.lease();
+			EngineLease lease = holder.request.lease();
 			ManualRequester next = fixture.requester();
 			check(!next.step(), "two holders");
-			together(() -> fixture.engine.context().heldGrants().lose(hold.heldGrant(), LossReason.EXPIRED),
-					hold::close);
-			hold.close();
+			together(() -> fixture.engine.context().heldGrants().lose(lease.grants().get(0), LossReason.EXPIRED),
+					lease::close);
+			lease.close();
 			fixture.environment.runTasks();
 			check(next.isSignalled() && next.step(), "the next waiter is not served");
 			next.request.lease().close();

@@ -29,7 +29,8 @@ import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.LossReason;
 import io.distributedlock.engine.grant.EarlyRenewals;
-import io.distributedlock.engine.grant.Hold;
+import io.distributedlock.engine.grant.EngineLease;
+import io.distributedlock.engine.grant.HeldGrant;
 import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockGrant;
@@ -356,13 +357,14 @@ class LockTemplateFaultTests {
 			long end = System.nanoTime() + Duration.ofMinutes(1).toNanos();
 			for (int cycle = 0; cycle < 10_000
 					|| (this.provider.renewals.size() <= 100 && System.nanoTime() - end < 0); cycle++) {
-				Hold lease = (Hold) eager.acquire(this.request);
+				EngineLease lease = (EngineLease) eager.acquire(this.request);
+				HeldGrant grant = lease.grants().get(0);
 				if (cycle % 50 == 0) {
 					pause(Duration.ofMillis(2));
 				}
 				lease.close();
-				assertThat(lease.heldGrant().beginRenewal()).isFalse();
-				released.set(lease.heldGrant().grant().order());
+				assertThat(grant.beginRenewal()).isFalse();
+				released.set(grant.grant().order());
 			}
 			assertThat(this.provider.renewals).hasSizeGreaterThan(100);
 			assertThat(revived).hasValue(0);

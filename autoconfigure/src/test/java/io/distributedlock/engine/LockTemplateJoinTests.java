@@ -15,7 +15,7 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockLostException;
 import io.distributedlock.LockRequest;
-import io.distributedlock.engine.grant.JoinableLease;
+import io.distributedlock.engine.grant.EngineLease;
 import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.provider.LockTimer;
 
@@ -49,9 +49,9 @@ class LockTemplateJoinTests {
 	@Test
 	void depthOfNestedCallsCostsNothing() {
 		try (LockLease outer = this.locks.acquire(LockRequest.of(JOINED))) {
-			JoinableLease nested = (JoinableLease) outer;
+			EngineLease nested = (EngineLease) outer;
 			for (int depth = 0; depth < 100_000; depth++) {
-				nested = new NestedLease(JOINED, nested);
+				nested = nested.join();
 			}
 			assertThat(nested.isHeld()).isTrue();
 		}

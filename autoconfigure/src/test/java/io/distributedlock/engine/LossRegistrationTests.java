@@ -12,8 +12,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-import org.springframework.test.util.ReflectionTestUtils;
-
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockRequest;
@@ -79,7 +77,7 @@ class LossRegistrationTests {
 		}
 		Collections.shuffle(registrations);
 		registrations.forEach(LossRegistration::close);
-		assertThat(ReflectionTestUtils.getField(lease, "lossActions")).isNull();
+		assertThat(lease).extracting("hold.lossActions").isNull();
 		lose(lease);
 		assertThat(this.told).isEmpty();
 	}
@@ -91,7 +89,7 @@ class LossRegistrationTests {
 				lease.onLost(() -> this.told.add("lost")).close();
 				return null;
 			});
-			assertThat(ReflectionTestUtils.getField(outer, "lossActions")).isNull();
+			assertThat(outer).extracting("hold.lossActions").isNull();
 			return null;
 		});
 		LockLease both = this.locks.acquire(LockRequest.ofAll(List.of(KEY, OTHER)));

@@ -22,9 +22,8 @@ import io.distributedlock.LockLostException;
 import io.distributedlock.LockOperations;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
+import io.distributedlock.engine.grant.EngineLease;
 import io.distributedlock.engine.grant.HeldGrant;
-import io.distributedlock.engine.grant.Hold;
-import io.distributedlock.engine.grant.JoinableLease;
 import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.engine.grant.LockTerms;
 import io.distributedlock.provider.AttemptResult;
@@ -198,7 +197,7 @@ class MinHoldTests {
 		Duration brief = Duration.ofMillis(50);
 		LockLease unused = this.locks.acquire(REQUEST.withLease(brief).withoutRenewal());
 		await().atMost(PATIENCE).until(() -> !unused.isHeld());
-		((JoinableLease) unused).closeUnusedAsync();
+		((EngineLease) unused).closeUnusedAsync();
 		await().atMost(PATIENCE).until(() -> this.provider.keptFor.size() == 1);
 		assertThat(this.provider.keptFor).containsExactly(Duration.ZERO);
 		this.locks.acquire(REQUEST).close();
@@ -261,7 +260,7 @@ class MinHoldTests {
 		LockRequest nested = outer.withKeys(List.of(KEY, LockKey.of("other")));
 		for (LockRequest request : List.of(outer, nested)) {
 			this.locks.execute(outer, (lease) -> {
-				HeldGrant grant = ((Hold) lease).heldGrant();
+				HeldGrant grant = ((EngineLease) lease).grants().get(0);
 				await().atMost(PATIENCE).until(() -> grant.keepFor(System.nanoTime()).isZero());
 				long before = System.nanoTime();
 				this.locks.execute(request, (joined) -> "done");

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.FencingToken;
 import io.distributedlock.LockKey;
-import io.distributedlock.engine.grant.JoinableLease;
+import io.distributedlock.engine.grant.EngineLease;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.OwnerId;
 
@@ -101,7 +101,7 @@ final class ShortestHolds {
 	}
 
 	/** Records that the work of a user begins, which holds its locks. */
-	void recordStart(SimulatedUser user, JoinableLease lease) {
+	void recordStart(SimulatedUser user, EngineLease lease) {
 		Duration minHold = user.request().minHold();
 		Duration least = (minHold != null) ? minHold : Duration.ZERO;
 		long from = user.keys()

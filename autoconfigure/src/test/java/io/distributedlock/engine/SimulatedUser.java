@@ -16,9 +16,9 @@ import io.distributedlock.LockRequest;
 import io.distributedlock.LossReason;
 import io.distributedlock.engine.concurrent.BoundedCall;
 import io.distributedlock.engine.concurrent.Nanos;
+import io.distributedlock.engine.grant.EngineLease;
 import io.distributedlock.engine.grant.HeldGrants;
 import io.distributedlock.engine.grant.Hold;
-import io.distributedlock.engine.grant.JoinableLease;
 import io.distributedlock.engine.queue.CallbackRunner;
 import io.distributedlock.engine.queue.KeyRequest;
 import io.distributedlock.engine.queue.ParkingRunner;
@@ -162,7 +162,7 @@ final class SimulatedUser implements RequestRunner {
 		}).begin();
 		future.whenComplete((lease, failure) -> {
 			if (lease != null) {
-				acquired((JoinableLease) lease);
+				acquired((EngineLease) lease);
 			}
 			else if (!future.isCancelled()) {
 				failed(failure);
@@ -275,7 +275,7 @@ final class SimulatedUser implements RequestRunner {
 		this.simulation.left(this);
 	}
 
-	private void acquired(JoinableLease lease) {
+	private void acquired(EngineLease lease) {
 		this.world.record(this + " acquires " + lease);
 		this.ended = true;
 		if (lease.isHeld()) {
@@ -285,12 +285,13 @@ final class SimulatedUser implements RequestRunner {
 			lease.forgetMinHold();
 		}
 		long now = this.process.nanoTime();
+		Hold acquired = hold(lease);
 		lease.onLost(() -> {
 			this.losses++;
 			this.world.record(this + " is told the loss");
-			if (lease instanceof Hold hold && !this.simulation.isDisturbed(this)) {
+			if (acquired != null && !this.simulation.isDisturbed(this)) {
 				// A thread that woke up late may find that its hold is lost already.
-				long late = this.process.nanoTime() - Math.max(hold.heldGrant().deadlineNanos(), now);
+				long late = this.process.nanoTime() - Math.max(acquired.heldGrant().deadlineNanos(), now);
 				this.world.check(late < Duration.ofMillis(50).toNanos(), "P8",
 						this + " is told its loss " + Duration.ofNanos(late).toMillis() + " ms after the deadline");
 			}
@@ -303,31 +304,38 @@ final class SimulatedUser implements RequestRunner {
 		this.simulation.acquired(this, lease, this.process.nanoTime() - this.startNanos);
 		boolean hot = this.simulation.isHot();
 		Duration usual = Duration.ofMillis(hot ? 4 : 300);
-		long hold = this.world.duration(this.world.happens(hot ? 0.01 : 0.1) ? Duration.ofSeconds(12) : usual);
-		this.process.later(hold, () -> release(lease));
+		long usage = this.world.duration(this.world.happens(hot ? 0.01 : 0.1) ? Duration.ofSeconds(12) : usual);
+		this.process.later(usage, () -> release(lease));
 		IntStream.range(0, 4)
 			.forEach((look) -> this.process.later(this.world.duration(Duration.ofSeconds(4)), () -> look(lease)));
 	}
 
+	/** Returns the hold of whoever has acquired one key, while it is the present one. */
+	static @Nullable Hold hold(EngineLease lease) {
+		return (lease.keys().size() == 1 && lease.grants().get(0).holder() instanceof Hold hold
+				&& hold.lease() == lease) ? hold : null;
+	}
+
 	/** A lock that was not held once is never held again. */
-	private void look(JoinableLease lease) {
+	private void look(EngineLease lease) {
 		boolean held = lease.isHeld();
 		this.world.check(!held || !this.lost, "P8", this + " holds again what it had lost");
 		this.lost |= !held;
 	}
 
-	private void release(JoinableLease lease) {
+	private void release(EngineLease lease) {
 		if (this.world.happens(0.1) && keep(lease)) {
 			return;
 		}
 		this.world.record(this + " releases");
 		this.simulation.released(this);
 		look(lease);
-		if (lease instanceof Hold hold && this.request.renew()) {
+		Hold hold = hold(lease);
+		if (hold != null && this.request.renew()) {
 			checkDeletion(hold);
 		}
 		HeldGrants heldGrants = this.engine.context().heldGrants();
-		if (lease instanceof Hold hold && this.world.happens(0.7) && hold.isHeld()) {
+		if (hold != null && this.world.happens(0.7) && hold.isHeld()) {
 			if (heldGrants.handOff(hold.heldGrant(), hold.holdNumber())) {
 				this.released = true;
 				this.world.check(!hold.isHeld() && hold.lossReason() == null, "P3",
@@ -357,9 +365,9 @@ final class SimulatedUser implements RequestRunner {
 	}
 
 	/** Closes a handle whose lock another handle keeps for a while. */
-	private boolean keep(JoinableLease lease) {
+	private boolean keep(EngineLease lease) {
 		boolean held = lease.isHeld();
-		JoinableLease kept = lease.keep();
+		EngineLease kept = lease.keep();
 		if (kept == null) {
 			return false;
 		}

@@ -9,8 +9,6 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-import org.springframework.test.util.ReflectionTestUtils;
-
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockRequest;
@@ -54,7 +52,7 @@ class NestedLossActionTests {
 	private static void assertNothingRemains(LockLease lease) {
 		await().pollDelay(Duration.ZERO)
 			.atMost(PATIENCE)
-			.untilAsserted(() -> assertThat(ReflectionTestUtils.getField(lease, "lossActions")).isNull());
+			.untilAsserted(() -> assertThat(lease).extracting("hold.lossActions").isNull());
 	}
 
 	@Test

@@ -2,20 +2,28 @@ package io.distributedlock.engine.event;
 
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.FencingToken;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockSnapshot;
-import io.distributedlock.ObserverScope;
 import io.distributedlock.engine.concurrent.SerialQueue;
 
 /**
- * The present holder of a grant, as its grant knows it.
+ * The present hold of a grant, as its grant, observers and listeners know it.
  */
-public interface GrantHandle extends LockLease, ObserverScope.Source {
+public interface GrantHandle {
 
 	LockKey key();
 
-	/** Returns the queue that runs the listeners of this handle in order. */
+	FencingToken fencingToken();
+
+	/** Whether the hold has not ended, by its local deadline. */
+	boolean isHeld();
+
+	/** Returns the handle of whoever has acquired the hold. */
+	LockLease lease();
+
+	/** Returns the queue that runs the listeners of this hold in order. */
 	SerialQueue callbacks();
 
 	/** Returns the observers of the hold, or {@code null} if nothing is observed. */

@@ -98,20 +98,20 @@ public final class LockEventPublisher {
 	 * Tells the beginning of a hold.
 	 * @param request the observers of its request, or {@code null} for none
 	 */
-	public void holdBegan(GrantHandle lease, @Nullable AcquireObservation request) {
-		HoldObservation observation = lease.observation();
+	public void holdBegan(GrantHandle hold, @Nullable AcquireObservation request) {
+		HoldObservation observation = hold.observation();
 		if (observation != null && request != null) {
-			observation.start(request, lease.fencingToken());
+			observation.start(request, hold.fencingToken());
 		}
 		if (!this.onAcquired.isEmpty()) {
-			notifyListeners(this.onAcquired, lease.callbacks(), (listener) -> listener.onAcquired(lease));
+			notifyListeners(this.onAcquired, hold.callbacks(), (listener) -> listener.onAcquired(hold.lease()));
 		}
 	}
 
-	public void released(GrantHandle lease) {
-		ended(lease, null);
+	public void released(GrantHandle hold) {
+		ended(hold, null);
 		if (!this.onReleased.isEmpty()) {
-			notifyListeners(this.onReleased, lease.callbacks(), (listener) -> listener.onReleased(lease));
+			notifyListeners(this.onReleased, hold.callbacks(), (listener) -> listener.onReleased(hold.lease()));
 		}
 	}
 
@@ -136,7 +136,8 @@ public final class LockEventPublisher {
 		});
 		hold.runLossActions();
 		if (!this.onLost.isEmpty()) {
-			hold.callbacks().execute(() -> notifyEach(this.onLost, (listener) -> listener.onLost(hold, reason)));
+			hold.callbacks()
+				.execute(() -> notifyEach(this.onLost, (listener) -> listener.onLost(hold.lease(), reason)));
 		}
 	}
 

@@ -1,8 +1,7 @@
 package io.distributedlock.engine.event;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 
 import org.jspecify.annotations.Nullable;
 
@@ -16,16 +15,8 @@ import io.distributedlock.engine.concurrent.SerialQueue;
 public abstract class ObservedHold implements GrantHandle {
 
 	/** Updates a field without an object of its own, of which there is one per lock. */
-	private static final VarHandle CALLBACKS;
-
-	static {
-		try {
-			CALLBACKS = MethodHandles.lookup().findVarHandle(ObservedHold.class, "callbacks", SerialQueue.class);
-		}
-		catch (ReflectiveOperationException ex) {
-			throw new ExceptionInInitializerError(ex);
-		}
-	}
+	private static final AtomicReferenceFieldUpdater<ObservedHold, SerialQueue> CALLBACKS = AtomicReferenceFieldUpdater
+		.newUpdater(ObservedHold.class, SerialQueue.class, "callbacks");
 
 	private final @Nullable HoldObservation observation;
 
@@ -42,7 +33,6 @@ public abstract class ObservedHold implements GrantHandle {
 		return this.observation;
 	}
 
-	@Override
 	public final @Nullable ObserverScope openObserverScope() {
 		return (this.observation != null) ? this.observation.openScope() : null;
 	}

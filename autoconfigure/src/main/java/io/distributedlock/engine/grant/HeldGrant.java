@@ -175,12 +175,12 @@ public final class HeldGrant extends GrantState {
 	}
 
 	/** Returns the shortest hold, 0 for none. */
-	long minHoldNanos() {
+	public long minHoldNanos() {
 		return this.minHoldNanos;
 	}
 
 	/** Lets a release free the key at once, since no work began under it. */
-	void forgetMinHold() {
+	public void forgetMinHold() {
 		this.begun = false;
 	}
 
@@ -198,7 +198,7 @@ public final class HeldGrant extends GrantState {
 	 * Lets a release keep the key for longer, if it would keep it for less.
 	 * @return whether that is longer than the store was asked for
 	 */
-	boolean prolongMinHold(long untilNanos) {
+	public boolean prolongMinHold(long untilNanos) {
 		KEEP_UNTIL.accumulateAndGet(this, untilNanos, Nanos::later);
 		return untilNanos - this.storedUntilNanos > 0;
 	}

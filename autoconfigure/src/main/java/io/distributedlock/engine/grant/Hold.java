@@ -1,18 +1,14 @@
 package io.distributedlock.engine.grant;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Consumer;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.FencingToken;
-import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
-import io.distributedlock.LockLostException;
 import io.distributedlock.LockSnapshot;
 import io.distributedlock.LossReason;
 import io.distributedlock.LossRegistration;
@@ -24,18 +20,17 @@ import io.distributedlock.engine.event.LossActions;
 import io.distributedlock.engine.event.ObservedHold;
 
 /**
- * One hold of a grant, and its handle. A handle whose hold has ended has no effect any
- * more.
+ * One hold of a grant. It lasts until the last of its handles is closed, or until it is
+ * lost; after that closing has no effect any more.
  */
 public final class Hold extends ObservedHold implements SharedHold {
 
 	/** Updates a field without an object of its own, of which there is one per lock. */
-	private static final VarHandle LOSS_ACTIONS = handle("lossActions", LossActions.class);
+	private static final AtomicReferenceFieldUpdater<Hold, LossActions> LOSS_ACTIONS = AtomicReferenceFieldUpdater
+		.newUpdater(Hold.class, LossActions.class, "lossActions");
 
-	private static final VarHandle KEEPERS = handle("keepers", int.class);
-
-	/** Added to the number of keepers once the handle itself is closed. */
-	private static final int CLOSED = Integer.MIN_VALUE;
+	private static final AtomicIntegerFieldUpdater<Hold> KEEPERS = AtomicIntegerFieldUpdater.newUpdater(Hold.class,
+			"keepers");
 
 	private final HeldGrants heldGrants;
 
@@ -47,18 +42,19 @@ public final class Hold extends ObservedHold implements SharedHold {
 
 	private final long sinceNanos;
 
+	private final EngineLease lease;
+
 	/** The actions that run at the loss. */
 	private volatile @Nullable LossActions lossActions;
 
 	/**
-	 * The number of handles that keep the hold beside this one, and {@link #CLOSED}. The
-	 * hold ends once, by the close that leaves {@link #CLOSED} alone; nothing changes it
-	 * after that.
+	 * The number of handles that release the hold, none of which is closed. It ends once,
+	 * with the last of them; nothing changes it after that.
 	 */
-	private volatile int keepers;
+	private volatile int keepers = 1;
 
 	/**
-	 * Creates the handle of a hold, and enters it in the grant.
+	 * Creates a hold with its handle, and enters it in the grant.
 	 * @param holdNumber the number of the hold in its grant
 	 * @param requester who requested it, for people
 	 * @param sinceNanos when it begins
@@ -70,18 +66,21 @@ public final class Hold extends ObservedHold implements SharedHold {
 		this.holdNumber = holdNumber;
 		this.requester = requester;
 		this.sinceNanos = sinceNanos;
+		this.lease = new EngineLease(this);
 		heldGrant.heldBy(this);
 	}
 
-	private static VarHandle handle(String field, Class<?> type) {
-		try {
-			return MethodHandles.lookup().findVarHandle(Hold.class, field, type);
-		}
-		catch (ReflectiveOperationException ex) {
-			throw new ExceptionInInitializerError(ex);
-		}
+	@Override
+	public EngineLease lease() {
+		return this.lease;
 	}
 
+	@Override
+	public HeldGrants heldGrants() {
+		return this.heldGrants;
+	}
+
+	@Override
 	public HeldGrant heldGrant() {
 		return this.heldGrant;
 	}
@@ -113,53 +112,8 @@ public final class Hold extends ObservedHold implements SharedHold {
 	}
 
 	@Override
-	public boolean covers(LockKey key) {
-		return key().equals(key);
-	}
-
-	@Override
-	public long minHoldNanos(LockKey key) {
-		return this.heldGrant.minHoldNanos();
-	}
-
-	@Override
-	public void prolongMinHold(LockKey key, long untilNanos, Consumer<HeldGrant> uncovered) {
-		if (this.heldGrant.prolongMinHold(untilNanos)) {
-			uncovered.accept(this.heldGrant);
-		}
-	}
-
-	@Override
-	public void forgetMinHold() {
-		this.heldGrant.forgetMinHold();
-	}
-
-	@Override
-	public boolean isOf(HeldGrants grants) {
-		return this.heldGrants == grants;
-	}
-
-	@Override
-	public List<LockKey> keys() {
-		return List.of(key());
-	}
-
-	@Override
 	public FencingToken fencingToken() {
 		return this.heldGrant.token(this.holdNumber);
-	}
-
-	@Override
-	public FencingToken fencingToken(LockKey key) {
-		if (!key.equals(key())) {
-			throw new IllegalArgumentException("Lock '" + key + "' is not held by this handle, but '" + key() + "' is");
-		}
-		return fencingToken();
-	}
-
-	@Override
-	public String tokenSource() {
-		return this.heldGrants.providerName();
 	}
 
 	@Override
@@ -174,30 +128,8 @@ public final class Hold extends ObservedHold implements SharedHold {
 	}
 
 	@Override
-	public Duration remaining() {
-		return isHeld() ? Duration.ofNanos(Math.max(0, this.heldGrant.deadlineNanos() - this.heldGrants.nanoTime()))
-				: Duration.ZERO;
-	}
-
-	@Override
 	public @Nullable LossReason lossReason() {
 		return isHeld() ? null : this.heldGrant.lossReason(this.holdNumber);
-	}
-
-	@Override
-	public void ensureHeld() {
-		if (!isHeld()) {
-			throwLoss(LockError.LOST);
-			throw new IllegalStateException("Lock '" + key() + "' was released before");
-		}
-	}
-
-	@Override
-	public void throwLoss(LockError error) {
-		LossReason reason = lossReason();
-		if (reason != null) {
-			throw new LockLostException(error, key(), reason, null);
-		}
 	}
 
 	@Override
@@ -229,61 +161,24 @@ public final class Hold extends ObservedHold implements SharedHold {
 	@Override
 	public void runLossActions() {
 		SerialQueue queue = events().newLossActionQueue();
-		LossActions actions = (LossActions) LOSS_ACTIONS.getAndSet(this, new LossActions(null, null, queue));
+		LossActions actions = LOSS_ACTIONS.getAndSet(this, new LossActions(null, null, queue));
 		if (actions != null) {
 			actions.inOrder().forEach(queue::execute);
 		}
 	}
 
 	@Override
-	public void close() {
-		closeBy(this.heldGrants.endOfCall());
-	}
-
-	@Override
-	public void closeBy(long instantNanos) {
-		if (closeOnce()) {
-			endBy(instantNanos);
-		}
-	}
-
-	@Override
-	public void closeInBackground() {
-		if (closeOnce()) {
-			endInBackground();
-		}
-	}
-
-	@Override
-	public CompletableFuture<Void> closeAsync() {
-		return closeOnce() ? endAsync() : CompletableFuture.completedFuture(null);
-	}
-
-	/** Returns whether this close is the first, and nobody keeps the hold. */
-	private boolean closeOnce() {
-		int present;
-		do {
-			present = this.keepers;
-			if (present < 0) {
-				return false;
-			}
-		}
-		while (!KEEPERS.compareAndSet(this, present, present | CLOSED));
-		return present == 0;
-	}
-
-	@Override
-	public @Nullable JoinableLease keep() {
+	public boolean keep() {
 		int present = this.keepers;
-		while (present != CLOSED && !KEEPERS.compareAndSet(this, present, present + 1)) {
+		while (present != 0 && !KEEPERS.compareAndSet(this, present, present + 1)) {
 			present = this.keepers;
 		}
-		return (present != CLOSED) ? new SharedHoldHandle(this) : null;
+		return present != 0;
 	}
 
 	@Override
 	public boolean endKeep() {
-		return (int) KEEPERS.getAndAdd(this, -1) - 1 == CLOSED;
+		return KEEPERS.decrementAndGet(this) == 0;
 	}
 
 	@Override
@@ -304,11 +199,6 @@ public final class Hold extends ObservedHold implements SharedHold {
 	public CompletableFuture<Void> endAsync() {
 		return (!handOff() && endHold()) ? this.heldGrants.releaseAsync(this.heldGrant)
 				: CompletableFuture.completedFuture(null);
-	}
-
-	@Override
-	public long endOfCall() {
-		return this.heldGrants.endOfCall();
 	}
 
 	/** Releases a grant that could not be registered, and is nothing for the next one. */

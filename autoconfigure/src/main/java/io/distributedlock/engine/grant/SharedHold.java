@@ -2,12 +2,40 @@ package io.distributedlock.engine.grant;
 
 import java.util.concurrent.CompletableFuture;
 
-/**
- * A hold that may have several handles. The one that is closed last ends it.
- */
-interface SharedHold extends JoinableLease {
+import org.jspecify.annotations.Nullable;
 
-	/** Ends what {@link #keep()} began, and returns whether the hold ends with it. */
+import io.distributedlock.FencingToken;
+import io.distributedlock.LockKey;
+import io.distributedlock.LossReason;
+import io.distributedlock.LossRegistration;
+import io.distributedlock.ObserverScope;
+
+/**
+ * A hold as its handles know it: it counts those that release it, and ends with the one
+ * that is closed last.
+ */
+interface SharedHold {
+
+	LockKey key();
+
+	FencingToken fencingToken();
+
+	boolean isHeld();
+
+	@Nullable ObserverScope openObserverScope();
+
+	HeldGrants heldGrants();
+
+	HeldGrant heldGrant();
+
+	@Nullable LossReason lossReason();
+
+	LossRegistration onLost(Runnable action);
+
+	/** Counts one more handle, unless the hold has ended. */
+	boolean keep();
+
+	/** Counts one handle less, and returns whether it was the last. */
 	boolean endKeep();
 
 	/**
@@ -21,8 +49,5 @@ interface SharedHold extends JoinableLease {
 
 	/** Releases the lock without waiting, and tells the end. */
 	CompletableFuture<Void> endAsync();
-
-	/** Returns when a call that begins now ends, by the nano time. */
-	long endOfCall();
 
 }

@@ -19,7 +19,7 @@ import io.distributedlock.LockLostException;
 import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.engine.concurrent.EngineEnvironment.Work;
 import io.distributedlock.engine.concurrent.FutureCompletion;
-import io.distributedlock.engine.grant.JoinableLease;
+import io.distributedlock.engine.grant.EngineLease;
 
 /**
  * Drives a request without a thread of its own: a step only changes state, or sends a
@@ -160,10 +160,10 @@ public final class CallbackRunner implements RequestRunner {
 				() -> completeElsewhere(completion)));
 	}
 
-	private void complete(JoinableLease lease) {
+	private void complete(EngineLease lease) {
 		end(new FutureCompletion(this.engine.environment(), this.engine.settings().callTimeout(),
 				() -> completeWith(lease), () -> {
-					closeUnused(lease);
+					lease.closeUnused();
 					LockException failure = this.engine.failures().noCallbackThread(this.request.key());
 					completeElsewhere(() -> this.future.completeExceptionally(failure));
 				}));
@@ -175,23 +175,14 @@ public final class CallbackRunner implements RequestRunner {
 		last.begin();
 	}
 
-	private void completeWith(JoinableLease lease) {
-		if (!lease.isHeld()) {
-			try {
-				lease.throwLoss(LockError.LOST_WHILE_ACQUIRING);
-			}
-			catch (LockLostException ex) {
-				this.future.completeExceptionally(ex);
-			}
+	private void completeWith(EngineLease lease) {
+		LockLostException loss = lease.loss(LockError.LOST_WHILE_ACQUIRING);
+		if (loss != null) {
+			this.future.completeExceptionally(loss);
 		}
 		if (!this.future.complete(lease)) {
-			closeUnused(lease);
+			lease.closeUnused();
 		}
-	}
-
-	private static void closeUnused(JoinableLease lease) {
-		lease.forgetMinHold();
-		lease.closeInBackground();
 	}
 
 	/** Completes the future on the threads for loss actions. */

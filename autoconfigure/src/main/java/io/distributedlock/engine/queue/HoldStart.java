@@ -60,9 +60,9 @@ public final class HoldStart {
 	/**
 	 * Begins the hold that the requester of several keys asked for, with its last key.
 	 */
-	void beginRequested(Hold hold, long startNanos, LockTerms terms) {
-		hold.heldGrant().beginHold(startNanos, terms.maxHold());
-		this.expiryWatch.watch(hold.heldGrant());
+	void beginRequested(HeldGrant heldGrant, long startNanos, LockTerms terms) {
+		heldGrant.beginHold(startNanos, terms.maxHold());
+		this.expiryWatch.watch(heldGrant);
 	}
 
 }

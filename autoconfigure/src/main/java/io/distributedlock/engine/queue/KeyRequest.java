@@ -11,6 +11,7 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockSnapshot;
 import io.distributedlock.engine.concurrent.NodeThreads;
 import io.distributedlock.engine.event.AcquireObservation;
+import io.distributedlock.engine.grant.EngineLease;
 import io.distributedlock.engine.grant.Hold;
 import io.distributedlock.engine.grant.LockTerms;
 import io.distributedlock.engine.grant.RequestOutcome;
@@ -239,14 +240,13 @@ public final class KeyRequest implements RunningRequest {
 			return;
 		}
 		if (!complete(new RequestOutcome.Acquired(hold))) {
-			hold.forgetMinHold();
-			hold.closeInBackground();
+			hold.lease().closeUnused();
 		}
 		signal();
 	}
 
 	private void refuse(Hold hold, Throwable failure) {
-		hold.forgetMinHold();
+		hold.heldGrant().forgetMinHold();
 		try {
 			hold.endWithoutHandOff();
 		}
@@ -270,8 +270,7 @@ public final class KeyRequest implements RunningRequest {
 			}
 		}
 		else if (outcome() instanceof RequestOutcome.Acquired acquired) {
-			acquired.hold().forgetMinHold();
-			acquired.hold().closeInBackground();
+			acquired.hold().lease().closeUnused();
 		}
 		report(AcquireOutcome.INTERRUPTED, null);
 	}
@@ -352,9 +351,9 @@ public final class KeyRequest implements RunningRequest {
 	}
 
 	@Override
-	public Hold lease() {
+	public EngineLease lease() {
 		if (outcome() instanceof RequestOutcome.Acquired acquired) {
-			return acquired.hold();
+			return acquired.hold().lease();
 		}
 		throw new IllegalStateException("Lock '" + this.key + "' was not acquired");
 	}

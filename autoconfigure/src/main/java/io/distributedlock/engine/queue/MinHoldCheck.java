@@ -5,9 +5,9 @@ import java.util.Optional;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
-import io.distributedlock.LockKey;
 import io.distributedlock.LockRequest;
-import io.distributedlock.engine.grant.JoinableLease;
+import io.distributedlock.engine.grant.EngineLease;
+import io.distributedlock.engine.grant.HeldGrant;
 import io.distributedlock.engine.grant.LockTerms;
 import io.distributedlock.provider.LongestLease;
 
@@ -72,26 +72,39 @@ public final class MinHoldCheck {
 	 * Lets a lock that a request has joined be kept for the shortest hold of that request
 	 * too, from now on. The store is told by the next renewal, and with the release.
 	 */
-	public static void prolong(JoinableLease joined, LockRequest request, EngineContext engine) {
+	public static void prolong(EngineLease joined, LockRequest request, EngineContext engine) {
 		Duration minHold = request.minHold();
 		if (minHold != null) {
 			long until = engine.nanoTime() + minHold.toNanos();
-			request.keys().forEach((key) -> joined.prolongMinHold(key, until, engine.holdStart()::renewSoon));
+			for (HeldGrant grant : joined.grants()) {
+				if (grant.prolongMinHold(until)) {
+					engine.holdStart().renewSoon(grant);
+				}
+			}
 		}
 	}
 
 	/**
-	 * Refuses a nested request whose shortest hold is longer than that of the lock that
-	 * it joins, which the store keeps as the enclosing call has asked for.
+	 * Refuses what is {@linkplain #requirePossible not possible}, and a nested request
+	 * whose shortest hold is longer than that of the lock that it joins, which the store
+	 * keeps as the enclosing call has asked for.
 	 * @throws LockConfigurationException if it is refused
 	 */
-	public static void requireKeptBy(JoinableLease outer, LockKey key, LockRequest request) {
+	public static void requireKeptBy(EngineLease outer, LockRequest request, EngineContext engine) {
+		requirePossible(request, engine);
 		Duration minHold = request.minHold();
-		if (minHold != null && minHold.toNanos() > outer.minHoldNanos(key)) {
-			throw new LockConfigurationException(LockError.INVALID_MIN_HOLD, "A nested request for lock '" + key
-					+ "' has a minHold of " + minHold + ", but the enclosing call, which holds the lock, has "
-					+ ((outer.minHoldNanos(key) > 0) ? "one of " + Duration.ofNanos(outer.minHoldNanos(key)) : "none"),
-					"Give the enclosing call that minHold, or use another key for the nested one");
+		if (minHold == null) {
+			return;
+		}
+		for (HeldGrant grant : outer.grants()) {
+			if (minHold.toNanos() > grant.minHoldNanos()) {
+				throw new LockConfigurationException(LockError.INVALID_MIN_HOLD,
+						"A nested request for lock '" + grant.key() + "' has a minHold of " + minHold
+								+ ", but the enclosing call, which holds the lock, has "
+								+ ((grant.minHoldNanos() > 0) ? "one of " + Duration.ofNanos(grant.minHoldNanos())
+										: "none"),
+						"Give the enclosing call that minHold, or use another key for the nested one");
+			}
 		}
 	}
 

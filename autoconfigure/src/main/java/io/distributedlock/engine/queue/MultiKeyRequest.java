@@ -11,8 +11,7 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockHolder;
 import io.distributedlock.LockKey;
 import io.distributedlock.engine.event.AcquireObservation;
-import io.distributedlock.engine.grant.Hold;
-import io.distributedlock.engine.grant.JoinableLease;
+import io.distributedlock.engine.grant.EngineLease;
 import io.distributedlock.engine.grant.LockTerms;
 
 /**
@@ -34,13 +33,13 @@ public final class MultiKeyRequest implements RunningRequest {
 
 	private final RequestRunner runner;
 
-	private final List<Hold> acquired = new ArrayList<>();
+	private final List<EngineLease> acquired = new ArrayList<>();
 
 	private KeyRequest current;
 
 	private final Consumer<MultiKeyRequest> onEnd;
 
-	private @Nullable MultiKeyLease lease;
+	private @Nullable EngineLease lease;
 
 	/**
 	 * Creates a request for several keys.
@@ -95,13 +94,11 @@ public final class MultiKeyRequest implements RunningRequest {
 	}
 
 	private Progress complete() {
+		EngineLease all = EngineLease.of(this.acquired);
+		all.ensureHeld(LockError.LOST_WHILE_ACQUIRING);
 		long now = this.engine.nanoTime();
-		for (Hold part : this.acquired) {
-			part.throwLoss(LockError.LOST_WHILE_ACQUIRING);
-			part.ensureHeld();
-			this.engine.holdStart().beginRequested(part, now, this.terms);
-		}
-		this.lease = new MultiKeyLease(this.keys, List.copyOf(this.acquired), List.of(), this.engine.heldGrants());
+		all.grants().forEach((grant) -> this.engine.holdStart().beginRequested(grant, now, this.terms));
+		this.lease = all;
 		this.onEnd.accept(this);
 		return Progress.ACQUIRED;
 	}
@@ -112,8 +109,9 @@ public final class MultiKeyRequest implements RunningRequest {
 	 */
 	private void end() {
 		try {
-			this.acquired.forEach(Hold::forgetMinHold);
-			MultiKeyLease.closeAll(this.acquired, Hold::closeInBackground);
+			if (!this.acquired.isEmpty()) {
+				EngineLease.of(this.acquired).closeUnused();
+			}
 		}
 		finally {
 			this.acquired.clear();
@@ -127,7 +125,7 @@ public final class MultiKeyRequest implements RunningRequest {
 	}
 
 	@Override
-	public JoinableLease lease() {
+	public EngineLease lease() {
 		return Objects.requireNonNull(this.lease);
 	}
 

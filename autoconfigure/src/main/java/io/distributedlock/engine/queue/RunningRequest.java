@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockHolder;
 import io.distributedlock.LockKey;
-import io.distributedlock.engine.grant.JoinableLease;
+import io.distributedlock.engine.grant.EngineLease;
 
 /**
  * A request for a lock, as a sequence of steps. Its runner decides how to wait between
@@ -24,7 +24,7 @@ public interface RunningRequest {
 	long waitUntilNanos();
 
 	/** Returns the held lock, after {@link Progress#ACQUIRED}. */
-	JoinableLease lease();
+	EngineLease lease();
 
 	/** Returns the key that is being acquired. */
 	LockKey key();
