@@ -1,7 +1,6 @@
 package io.distributedlock.redis;
 
 import java.time.Duration;
-import java.util.OptionalLong;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
@@ -154,15 +153,16 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 
 	/**
 	 * Enters the wait queue with the command that follows.
-	 * @return the score of the entry, or nothing if another operation has begun
+	 * @return the score of the entry, or {@link RedisLockRecipe#NO_ENTRY} if another
+	 * operation has begun
 	 */
-	private synchronized OptionalLong enqueue(Attempt attempt) {
+	private synchronized long enqueue(Attempt attempt) {
 		if (this.current != attempt) {
-			return OptionalLong.empty();
+			return RedisLockRecipe.NO_ENTRY;
 		}
 		this.queued = true;
 		this.contenders.add(this);
-		return OptionalLong.of(this.entry.score());
+		return this.entry.score();
 	}
 
 	/** Records a grant, which removes the entry from the wait queue. */
@@ -275,7 +275,7 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 
 		private void send(boolean enqueue) {
 			this.enqueues = enqueue;
-			OptionalLong entry = enqueue ? enqueue(this) : OptionalLong.empty();
+			long entry = enqueue ? enqueue(this) : RedisLockRecipe.NO_ENTRY;
 			RedisContender.this.repository.attempt(RedisContender.this.keys, this.owner, this.lease, entry,
 					this.probablyFree, this.deadline, this);
 		}

@@ -23,8 +23,8 @@ import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.provider.StoreCall;
 import io.distributedlock.provider.StoredLock;
+import io.distributedlock.redis.check.AttemptGate;
 import io.distributedlock.redis.check.ClusterPrimariesCheck;
-import io.distributedlock.redis.check.GatedScriptExecutor;
 import io.distributedlock.redis.check.ProxyCheck;
 import io.distributedlock.redis.check.StartCheck;
 import io.distributedlock.redis.check.TopologyCheck;
@@ -101,8 +101,8 @@ public final class RedisLockProvider implements LockProvider, LockInspector, Aut
 		this.startCheck = new StartCheck(this.executor, this.layout, this.timer, servers, severalServers);
 		this.inspector = new ServerInspector(this.executor, this.layout);
 		String channelPrefix = this.layout.channelPrefix();
-		ScriptExecutor checked = new GatedScriptExecutor(this.executor, this.startCheck);
-		this.repository = new RedisLockRecipe(checked, new ReservationMonitor(this.timer), this.process, channelPrefix);
+		this.repository = new RedisLockRecipe(this.executor, new AttemptGate(this.executor, this.startCheck),
+				new ReservationMonitor(this.timer), this.process, channelPrefix);
 		this.renewal = new RedisRenewal(this.executor, this.layout, this.timer, severalServers);
 		this.subscription = new NotificationSubscription(ScriptExecutorFactory.subscriptions(factory, this.executor),
 				channelPrefix + this.process, this::receive, this.contenders, new SubscriptionWaiters(this.timer));
@@ -199,6 +199,11 @@ public final class RedisLockProvider implements LockProvider, LockInspector, Aut
 	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration keepFor, Duration timeout) {
 		return keepFor.isZero() ? this.repository.release(this.layout.keys(key), owner, timeout)
 				: this.repository.keep(this.layout.keys(key), owner, keepFor, timeout);
+	}
+
+	@Override
+	public StoreCall<ReleaseOutcome> release(LockGrant grant, Duration timeout) {
+		return this.repository.release(this.layout.keys(grant.key()), grant, timeout);
 	}
 
 	/**

@@ -3,7 +3,6 @@ package io.distributedlock.redis;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
-import java.util.OptionalLong;
 import java.util.function.Consumer;
 
 import org.apache.commons.logging.Log;
@@ -14,10 +13,12 @@ import io.distributedlock.LockException;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
+import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ProcessLabel;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.StoreCall;
+import io.distributedlock.redis.check.AttemptGate;
 import io.distributedlock.redis.script.RedisLayout;
 import io.distributedlock.redis.script.RedisLockKeys;
 import io.distributedlock.redis.script.ReplyHandler;
@@ -42,15 +43,18 @@ final class RedisLockRecipe {
 	 */
 	private static final int FURTHER_TO_DELAY_CHECK = 8;
 
-	private static final byte[] YES = { '1' };
-
-	private static final byte[] NO = {};
+	private static final byte[] NOTHING_HELD = {};
 
 	@SuppressWarnings("UnnecessaryLambda")
-	private static final Consumer<ReleaseOutcome> NOTHING = (outcome) -> {
+	private static final Consumer<ReleaseOutcome> NO_ACTION = (outcome) -> {
 	};
 
+	/** The score of a process that does not enter the wait queue. */
+	static final long NO_ENTRY = -1;
+
 	private final ScriptExecutor executor;
+
+	private final AttemptGate gate;
 
 	private final ReservationMonitor reservations;
 
@@ -58,22 +62,37 @@ final class RedisLockRecipe {
 
 	private final DeniedNotifications denied = new DeniedNotifications();
 
-	private final byte[] process;
+	private final String process;
 
 	private final byte[] label = RedisLayout.label(ProcessLabel.get());
 
-	private final byte[] channelPrefix;
+	/** The argument of an attempt at a lock that is probably free, without a wait. */
+	private final byte[] onlyNow;
+
+	/** The same, to enter the wait queue if the lock is busy. */
+	private final byte[] newEntry;
+
+	/** The argument of a release after which the process does not come back. */
+	private final byte[] leaving;
+
+	/** That of one with which it enters the wait queue again. */
+	private final byte[] returning;
 
 	/**
 	 * Creates the steps of one process.
 	 * @param process the id of the process in wait queues, reservations and its channel
 	 * @param channelPrefix the beginning of the channels' names
 	 */
-	RedisLockRecipe(ScriptExecutor executor, ReservationMonitor reservations, String process, String channelPrefix) {
+	RedisLockRecipe(ScriptExecutor executor, AttemptGate gate, ReservationMonitor reservations, String process,
+			String channelPrefix) {
 		this.executor = executor;
+		this.gate = gate;
 		this.reservations = reservations;
-		this.process = RedisLayout.bytes(process);
-		this.channelPrefix = RedisLayout.bytes(channelPrefix);
+		this.process = process;
+		this.onlyNow = RedisLayout.processArgument(process, false, "");
+		this.newEntry = RedisLayout.processArgument(process, false, "0");
+		this.leaving = RedisLayout.processArgument(process, false, channelPrefix);
+		this.returning = RedisLayout.processArgument(process, true, channelPrefix);
 	}
 
 	/** Whether each step waits for its end. */
@@ -84,16 +103,29 @@ final class RedisLockRecipe {
 	/**
 	 * Attempts to acquire a lock.
 	 * @param score the score with which the process enters the wait queue if the lock is
-	 * busy, 0 for a new one; empty if the process does not wait
+	 * busy, 0 for a new one; {@link #NO_ENTRY} if the process does not wait
 	 * @param probablyFree whether the lock is created first, or read first
 	 * @param operation what follows the reply
 	 */
-	void attempt(RedisLockKeys keys, OwnerId owner, Duration lease, OptionalLong score, boolean probablyFree,
-			Deadline deadline, ReplyHandler<?> operation) {
-		byte[][] arguments = { RedisLayout.bytes(owner.text()), ScriptCall.millis(lease), this.label, this.process,
-				score.isPresent() ? RedisLayout.bytes(Long.toString(score.getAsLong())) : NO, probablyFree ? NO : YES };
-		this.executor.run(new ScriptCall(Script.ATTEMPT, new byte[][] { keys.lock(), keys.lastOrder() }, arguments),
-				CallKind.ACQUIRE, deadline, operation);
+	void attempt(RedisLockKeys keys, OwnerId owner, Duration lease, long score, boolean probablyFree, Deadline deadline,
+			ReplyHandler<?> operation) {
+		byte[][] arguments = { RedisLayout.held(owner), ScriptCall.millis(lease), this.label,
+				entry(score, probablyFree) };
+		ScriptCall call = new ScriptCall(Script.ATTEMPT, new byte[][] { keys.lock(), keys.lastOrder() }, arguments);
+		if (this.gate.isOpenFor(call)) {
+			this.executor.run(call, CallKind.ACQUIRE, deadline, operation);
+		}
+		else {
+			this.gate.runAfterCheck(call, deadline, operation);
+		}
+	}
+
+	private byte[] entry(long score, boolean probablyFree) {
+		if (probablyFree && score <= 0) {
+			return (score == NO_ENTRY) ? this.onlyNow : this.newEntry;
+		}
+		return RedisLayout.processArgument(this.process, !probablyFree,
+				(score == NO_ENTRY) ? "" : Long.toString(score));
 	}
 
 	/** Records that this process has acquired a lock. */
@@ -111,11 +143,23 @@ final class RedisLockRecipe {
 	}
 
 	/**
+	 * Releases a lock, if the grant still has it, to the first process in the queue. A
+	 * value that is still that of the grant needs no look at its parts.
+	 */
+	StoreCall<ReleaseOutcome> release(RedisLockKeys keys, LockGrant grant, Duration timeout) {
+		return release(keys, RedisLayout.held(grant.owner(), grant.order(), this.label), timeout);
+	}
+
+	/**
 	 * Releases a lock, if the owner still holds it, to the first process in the queue.
 	 */
 	StoreCall<ReleaseOutcome> release(RedisLockKeys keys, OwnerId owner, Duration timeout) {
-		return run(Script.RELEASE, keys, RedisLayout.bytes(owner.text()),
-				this.contended.shouldKeepEntry(keys.name()) ? YES : NO, timeout, NOTHING);
+		return release(keys, RedisLayout.held(owner), timeout);
+	}
+
+	private StoreCall<ReleaseOutcome> release(RedisLockKeys keys, byte[] value, Duration timeout) {
+		return run(Script.RELEASE, keys, timeout, NO_ACTION, value,
+				this.contended.shouldKeepEntry(keys.name()) ? this.returning : this.leaving);
 	}
 
 	/**
@@ -123,7 +167,8 @@ final class RedisLockRecipe {
 	 * time.
 	 */
 	StoreCall<ReleaseOutcome> keep(RedisLockKeys keys, OwnerId owner, Duration keepFor, Duration timeout) {
-		return run(Script.KEEP, keys, RedisLayout.bytes(owner.text()), ScriptCall.millis(keepFor), timeout, NOTHING);
+		return run(Script.KEEP, keys, timeout, NO_ACTION, RedisLayout.held(owner), this.leaving,
+				ScriptCall.millis(keepFor));
 	}
 
 	/**
@@ -131,7 +176,7 @@ final class RedisLockRecipe {
 	 * @param onEnd receives the outcome before the call has it; must not block
 	 */
 	StoreCall<ReleaseOutcome> withdraw(RedisLockKeys keys, Duration timeout, Consumer<ReleaseOutcome> onEnd) {
-		return run(Script.WITHDRAW, keys, NO, NO, timeout, onEnd);
+		return run(Script.WITHDRAW, keys, timeout, onEnd, NOTHING_HELD, this.leaving);
 	}
 
 	/**
@@ -152,21 +197,20 @@ final class RedisLockRecipe {
 
 	/** Withdraws in the background a reservation for which no contender waits. */
 	void withdrawInBackground(RedisLockKeys keys) {
-		this.reservations.runNow(() -> withdraw(keys, ReservationMonitor.STEP_TIMEOUT, NOTHING));
+		this.reservations.runNow(() -> withdraw(keys, ReservationMonitor.STEP_TIMEOUT, NO_ACTION));
 	}
 
 	private StoreCall<ReleaseOutcome> expireReservation(RedisLockKeys keys) {
-		return run(Script.EXPIRE_RESERVATION, keys, NO, NO, ReservationMonitor.STEP_TIMEOUT, NOTHING);
+		return run(Script.EXPIRE_RESERVATION, keys, ReservationMonitor.STEP_TIMEOUT, NO_ACTION, NOTHING_HELD,
+				this.leaving);
 	}
 
-	private StoreCall<ReleaseOutcome> run(Script script, RedisLockKeys keys, byte[] owner, byte[] last,
-			Duration timeout, Consumer<ReleaseOutcome> onEnd) {
+	private StoreCall<ReleaseOutcome> run(Script script, RedisLockKeys keys, Duration timeout,
+			Consumer<ReleaseOutcome> onEnd, byte[]... arguments) {
 		ReleaseOperation release = new ReleaseOperation(keys, script == Script.RELEASE || script == Script.KEEP,
 				Deadline.after(timeout), onEnd);
-		this.executor.run(
-				new ScriptCall(script, new byte[][] { keys.lock() },
-						new byte[][] { owner, this.process, this.channelPrefix, last }),
-				CallKind.RELEASE, release.deadline, release);
+		this.executor.run(new ScriptCall(script, new byte[][] { keys.lock() }, arguments), CallKind.RELEASE,
+				release.deadline, release);
 		return release.call();
 	}
 

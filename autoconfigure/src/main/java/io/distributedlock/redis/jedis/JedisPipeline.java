@@ -96,7 +96,8 @@ final class JedisPipeline {
 		if (waits) {
 			sendWait(connection, deadline);
 		}
-		List<Object> replies = connection.getMany(calls.size());
+		List<Object> replies = new ArrayList<>(connection.getMany(calls.size()));
+		replies.replaceAll((reply) -> (reply instanceof RuntimeException) ? reply : ScriptReply.values(reply));
 		boolean written = false;
 		for (int i = 0; i < calls.size(); i++) {
 			written |= replies.get(i) instanceof List<?> values && calls.get(i).hasGrantedOrRenewed(values);

@@ -79,7 +79,10 @@ public final class LettuceScriptExecutor implements ScriptExecutor {
 
 	@Override
 	public void run(ScriptCall call, CallKind kind, Deadline deadline, ReplyHandler<?> operation) {
-		new Execution(call, kind, deadline, operation).begin();
+		Execution execution = new Execution(call, kind, deadline, operation);
+		this.calls.begin();
+		operation.call().onAbandon(execution::abandon);
+		execution.send();
 	}
 
 	@Override
@@ -154,12 +157,6 @@ public final class LettuceScriptExecutor implements ScriptExecutor {
 			this.deadline = deadline;
 			this.operation = operation;
 			this.slot = slot(call.keys()[0]);
-		}
-
-		private void begin() {
-			LettuceScriptExecutor.this.calls.begin();
-			this.operation.call().onAbandon(this::abandon);
-			send();
 		}
 
 		private void send() {
@@ -262,7 +259,7 @@ public final class LettuceScriptExecutor implements ScriptExecutor {
 		public void accept(@Nullable List<Object> values, @Nullable Throwable failure) {
 			try {
 				if (values != null) {
-					reply(new ScriptReply(values, true).withResent(isResent()));
+					reply(new ScriptReply(values, true, isResent(), false));
 				}
 				else if (this.operation.isAbandoned()) {
 					end();

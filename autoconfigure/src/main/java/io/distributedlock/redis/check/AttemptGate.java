@@ -18,11 +18,11 @@ import io.distributedlock.redis.script.ScriptCall;
 import io.distributedlock.redis.script.ScriptExecutor;
 
 /**
- * Executor that sends no attempt before the servers were checked. Attempts wait for one
- * check together, or with a client that blocks each makes the check itself. Releases and
- * renewals are sent at once.
+ * The wait of attempts for the check of the servers: none is sent before. They wait for
+ * one check together, or with a client that blocks each makes the check itself. Releases
+ * and renewals need no check.
  */
-public final class GatedScriptExecutor implements ScriptExecutor {
+public final class AttemptGate {
 
 	private final ScriptExecutor executor;
 
@@ -31,22 +31,18 @@ public final class GatedScriptExecutor implements ScriptExecutor {
 	/** The checks that are under way, by slot; at most one per bucket. */
 	private final Map<Integer, SharedCheck> checks = new ConcurrentHashMap<>();
 
-	public GatedScriptExecutor(ScriptExecutor executor, StartCheck check) {
+	public AttemptGate(ScriptExecutor executor, StartCheck check) {
 		this.executor = executor;
 		this.check = check;
 	}
 
-	@Override
-	public boolean isBlocking() {
-		return this.executor.isBlocking();
+	/** Whether an attempt needs no check any more. */
+	public boolean isOpenFor(ScriptCall attempt) {
+		return this.check.isPassed(attempt);
 	}
 
-	@Override
-	public void run(ScriptCall call, CallKind kind, Deadline deadline, ReplyHandler<?> operation) {
-		if (kind != CallKind.ACQUIRE || this.check.isPassed(call)) {
-			this.executor.run(call, kind, deadline, operation);
-			return;
-		}
+	/** Runs an attempt once the servers were checked. */
+	public void runAfterCheck(ScriptCall call, Deadline deadline, ReplyHandler<?> operation) {
 		operation.recordQueued();
 		UncheckedAttempt attempt = new UncheckedAttempt(call, deadline, operation);
 		if (this.executor.isBlocking()) {
@@ -80,31 +76,6 @@ public final class GatedScriptExecutor implements ScriptExecutor {
 		}
 	}
 
-	@Override
-	public int slot(byte[] key) {
-		return this.executor.slot(key);
-	}
-
-	@Override
-	public @Nullable Object node(int slot) {
-		return this.executor.node(slot);
-	}
-
-	@Override
-	public @Nullable Object client() {
-		return this.executor.client();
-	}
-
-	@Override
-	public StoreCall<Boolean> confirmNotHeld(byte[] lock, Deadline deadline) {
-		return this.executor.confirmNotHeld(lock, deadline);
-	}
-
-	@Override
-	public void close() {
-		this.executor.close();
-	}
-
 	/** A check for which attempts wait. The first one has begun it. */
 	private final class SharedCheck {
 
@@ -122,7 +93,7 @@ public final class GatedScriptExecutor implements ScriptExecutor {
 
 		private void begin() {
 			try {
-				StoreCall<Boolean> begun = GatedScriptExecutor.this.check.begin(this.slot, this.first.deadline);
+				StoreCall<Boolean> begun = AttemptGate.this.check.begin(this.slot, this.first.deadline);
 				begun.onDone(() -> end(failure(begun)));
 			}
 			catch (RuntimeException | Error ex) {
@@ -143,7 +114,7 @@ public final class GatedScriptExecutor implements ScriptExecutor {
 		}
 
 		private void end(@Nullable RuntimeException failure) {
-			GatedScriptExecutor.this.checks.remove(this.slot, this);
+			AttemptGate.this.checks.remove(this.slot, this);
 			List<UncheckedAttempt> waiting = removeOthers();
 			this.first.end(failure, true);
 			waiting.forEach((attempt) -> attempt.end(failure, false));
@@ -172,7 +143,7 @@ public final class GatedScriptExecutor implements ScriptExecutor {
 		 */
 		private void end(@Nullable RuntimeException failure, boolean began) {
 			if (failure == null) {
-				GatedScriptExecutor.this.executor.run(this.call, CallKind.ACQUIRE, this.deadline, this.operation);
+				AttemptGate.this.executor.run(this.call, CallKind.ACQUIRE, this.deadline, this.operation);
 			}
 			else if (!(failure instanceof LockProviderException known)) {
 				this.operation.call().fail(failure);
