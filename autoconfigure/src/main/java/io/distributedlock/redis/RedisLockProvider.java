@@ -197,13 +197,13 @@ public final class RedisLockProvider implements LockProvider, LockInspector, Aut
 
 	@Override
 	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration keepFor, Duration timeout) {
-		return keepFor.isZero() ? this.repository.release(this.layout.keys(key), owner, timeout)
+		return keepFor.isZero() ? this.repository.release(this.layout.keys(key), RedisLayout.held(owner), timeout)
 				: this.repository.keep(this.layout.keys(key), owner, keepFor, timeout);
 	}
 
 	@Override
 	public StoreCall<ReleaseOutcome> release(LockGrant grant, Duration timeout) {
-		return this.repository.release(this.layout.keys(grant.key()), grant, timeout);
+		return this.repository.release(this.layout.keys(grant.key()), this.repository.value(grant), timeout);
 	}
 
 	/**

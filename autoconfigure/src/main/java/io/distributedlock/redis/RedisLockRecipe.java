@@ -142,22 +142,17 @@ final class RedisLockRecipe {
 		return this.contended.claimEntry(keys.name());
 	}
 
-	/**
-	 * Releases a lock, if the grant still has it, to the first process in the queue. A
-	 * value that is still that of the grant needs no look at its parts.
-	 */
-	StoreCall<ReleaseOutcome> release(RedisLockKeys keys, LockGrant grant, Duration timeout) {
-		return release(keys, RedisLayout.held(grant.owner(), grant.order(), this.label), timeout);
+	/** Returns the value of a lock as a grant has made it, unless others were waiting. */
+	byte[] value(LockGrant grant) {
+		return RedisLayout.held(grant.owner(), grant.order(), this.label);
 	}
 
 	/**
 	 * Releases a lock, if the owner still holds it, to the first process in the queue.
+	 * @param value the value of the lock, or its beginning up to the state: one that is
+	 * still the same is deleted without a look at its parts
 	 */
-	StoreCall<ReleaseOutcome> release(RedisLockKeys keys, OwnerId owner, Duration timeout) {
-		return release(keys, RedisLayout.held(owner), timeout);
-	}
-
-	private StoreCall<ReleaseOutcome> release(RedisLockKeys keys, byte[] value, Duration timeout) {
+	StoreCall<ReleaseOutcome> release(RedisLockKeys keys, byte[] value, Duration timeout) {
 		return run(Script.RELEASE, keys, timeout, NO_ACTION, value,
 				this.contended.shouldKeepEntry(keys.name()) ? this.returning : this.leaving);
 	}

@@ -134,7 +134,7 @@ final class JedisPipeline {
 	private static byte[][] arguments(ScriptCall call, boolean byText) {
 		byte[][] keysAndArguments = call.keysAndArguments();
 		byte[][] all = new byte[keysAndArguments.length + 2][];
-		all[0] = byText ? call.script().text() : RedisLayout.bytes(call.script().digest());
+		all[0] = byText ? call.script().text() : call.script().encodedDigest();
 		all[1] = RedisLayout.bytes(Integer.toString(call.keys().length));
 		System.arraycopy(keysAndArguments, 0, all, 2, keysAndArguments.length);
 		return all;

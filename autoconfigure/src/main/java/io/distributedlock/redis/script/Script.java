@@ -53,9 +53,12 @@ public final class Script {
 
 	private final String digest;
 
+	private final byte[] encodedDigest;
+
 	private Script(byte[] text) {
 		this.text = text;
 		this.digest = digest(text);
+		this.encodedDigest = RedisLayout.bytes(this.digest);
 	}
 
 	private static Script load(String... names) {
@@ -90,6 +93,10 @@ public final class Script {
 	/** The SHA-1 of the text, the argument of EVALSHA. */
 	public String digest() {
 		return this.digest;
+	}
+
+	public byte[] encodedDigest() {
+		return this.encodedDigest;
 	}
 
 }
