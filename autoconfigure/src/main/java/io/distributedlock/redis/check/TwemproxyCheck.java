@@ -64,11 +64,8 @@ public final class TwemproxyCheck implements TopologyCheck {
 	}
 
 	private CheckScript recording(CheckScript step) {
-		if (step.script().script() != Script.SERVER) {
-			return step;
-		}
 		return new CheckScript(step.script(), step.needed(), (reply) -> {
-			this.executor.recordServer(step.script(), ServerInfo.of(reply, 0).runId());
+			this.executor.recordServer(step.script(), ServerInfo.of(reply, 2).runId());
 			step.onReply().accept(reply);
 		}, step.onFailure());
 	}

@@ -32,8 +32,6 @@ public final class Script {
 
 	public static final Script INSPECT = load("value", "inspect");
 
-	public static final Script COMMANDS = load("commands");
-
 	public static final Script CHECK = load("check");
 
 	public static final Script SERVER = load("server");
