@@ -105,7 +105,7 @@ public final class RedisLockProvider implements LockProvider, LockInspector, Aut
 				new ReservationMonitor(this.timer), this.process, channelPrefix);
 		this.renewal = new RedisRenewal(this.executor, this.layout, this.timer, severalServers);
 		this.subscription = new NotificationSubscription(ScriptExecutorFactory.subscriptions(factory, this.executor),
-				channelPrefix + this.process, this::receive, this.contenders, new SubscriptionWaiters(this.timer));
+				channelPrefix + this.process, this::receive, this.contenders, this.timer);
 		if (twemproxy) {
 			// Twemproxy closes a connection that subscribes.
 			this.subscription.close();
