@@ -3,6 +3,7 @@ package io.distributedlock.redis;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 import org.apache.commons.logging.Log;
@@ -60,7 +61,8 @@ final class RedisLockRecipe {
 
 	private final ContendedReleases contended = new ContendedReleases(System::nanoTime);
 
-	private final DeniedNotifications denied = new DeniedNotifications();
+	/** Whether it was told that the server denies notifications inside a script. */
+	private final AtomicBoolean denialTold = new AtomicBoolean();
 
 	private final String process;
 
@@ -236,7 +238,12 @@ final class RedisLockRecipe {
 		public void onReply(ScriptReply reply) {
 			if (reply.values().size() > 1) {
 				String denied = new String(reply.bytes(3), StandardCharsets.UTF_8);
-				RedisLockRecipe.this.denied.report(denied);
+				if (!denied.isEmpty() && RedisLockRecipe.this.denialTold.compareAndSet(false, true)) {
+					// Locks exclude without notifications, but are handed over slowly.
+					logger.warn("Redis does not run PUBLISH for this application, so that waiting processes poll and "
+							+ "acquire released locks later. If its user lacks a right, permit PUBLISH on the channels "
+							+ "of locks. The server replied: " + denied);
+				}
 				onReservation(reply.number(1), denied.isEmpty() ? reply.number(2) : 0);
 			}
 			else if (this.ofOwner) {

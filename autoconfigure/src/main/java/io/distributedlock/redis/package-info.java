@@ -18,8 +18,9 @@
  * that was notified in vain returns with the time of its first entry. The process
  * attempts again when it is notified, when the lease or the reservation ends, and after
  * one second at most.</li>
- * <li><b>Release</b> ({@code release.lua}). If the value has the owner's id and the wait
- * queue is empty, the key is deleted. Otherwise the first process leaves the queue. The
+ * <li><b>Release</b> ({@code release.lua}). The process sends the whole value that its
+ * grant made, which it computes from owner and order. If the lock still has that value,
+ * or has the owner's id and an empty wait queue, the key is deleted. Otherwise the first process leaves the queue. The
  * lock is reserved for that one for 100 ms, and its name is published on the channel of
  * that process ({@code reserve.lua}). A process that acquired the lock again after its
  * last release to another one enters the queue with the same script

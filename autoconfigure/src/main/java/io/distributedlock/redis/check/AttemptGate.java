@@ -46,7 +46,7 @@ public final class AttemptGate {
 		operation.recordQueued();
 		UncheckedAttempt attempt = new UncheckedAttempt(call, deadline, operation);
 		if (this.executor.isBlocking()) {
-			attempt.end(failure(this.check.begin(this.check.slot(call), deadline)), true);
+			end(attempt, failure(this.check.begin(this.check.slot(call), deadline)), true);
 		}
 		else {
 			join(attempt);
@@ -63,6 +63,26 @@ public final class AttemptGate {
 				created.begin();
 				return;
 			}
+		}
+	}
+
+	/**
+	 * Sends an attempt after a check that succeeded.
+	 * @param began whether the attempt has begun the check, whose time is its own
+	 */
+	private void end(UncheckedAttempt attempt, @Nullable RuntimeException failure, boolean began) {
+		if (failure == null) {
+			this.executor.run(attempt.call, CallKind.ACQUIRE, attempt.deadline, attempt.operation);
+		}
+		else if (!(failure instanceof LockProviderException known)) {
+			attempt.operation.call().fail(failure);
+		}
+		else if (!began && known.error() == LockError.STORE_TIMEOUT && !attempt.deadline.isPast()) {
+			join(attempt);
+		}
+		else {
+			attempt.operation.fail(known.isEffectUnknown() ? LockProviderException.nothingSent(known.error(),
+					known.provider(), known.problem(), known.getCause()) : known);
 		}
 	}
 
@@ -116,47 +136,14 @@ public final class AttemptGate {
 		private void end(@Nullable RuntimeException failure) {
 			AttemptGate.this.checks.remove(this.slot, this);
 			List<UncheckedAttempt> waiting = removeOthers();
-			this.first.end(failure, true);
-			waiting.forEach((attempt) -> attempt.end(failure, false));
+			AttemptGate.this.end(this.first, failure, true);
+			waiting.forEach((attempt) -> AttemptGate.this.end(attempt, failure, false));
 		}
 
 	}
 
 	/** An attempt that is sent after the check. */
-	private final class UncheckedAttempt {
-
-		private final ScriptCall call;
-
-		private final Deadline deadline;
-
-		private final ReplyHandler<?> operation;
-
-		private UncheckedAttempt(ScriptCall call, Deadline deadline, ReplyHandler<?> operation) {
-			this.call = call;
-			this.deadline = deadline;
-			this.operation = operation;
-		}
-
-		/**
-		 * Sends the attempt after a check that succeeded.
-		 * @param began whether the attempt has begun the check, whose time is its own
-		 */
-		private void end(@Nullable RuntimeException failure, boolean began) {
-			if (failure == null) {
-				AttemptGate.this.executor.run(this.call, CallKind.ACQUIRE, this.deadline, this.operation);
-			}
-			else if (!(failure instanceof LockProviderException known)) {
-				this.operation.call().fail(failure);
-			}
-			else if (!began && known.error() == LockError.STORE_TIMEOUT && !this.deadline.isPast()) {
-				join(this);
-			}
-			else {
-				this.operation.fail(known.isEffectUnknown() ? LockProviderException.nothingSent(known.error(),
-						known.provider(), known.problem(), known.getCause()) : known);
-			}
-		}
-
+	private record UncheckedAttempt(ScriptCall call, Deadline deadline, ReplyHandler<?> operation) {
 	}
 
 }

@@ -79,7 +79,7 @@ final class TwemproxyProbes {
 	private ScriptCall script(int bucket) {
 		return new ScriptCall(Script.SERVER,
 				new byte[][] { RedisLayout.bytes(this.layout.noKey(bucket) + OwnerId.random().text()) },
-				new byte[][] { RedisLayout.bytes("server") });
+				new byte[0][]);
 	}
 
 	private static String runId(ScriptReply reply, @Nullable ServerIdentity server) {

@@ -51,9 +51,11 @@ final class JedisPipeline {
 		}
 		try {
 			List<ScriptOutcome> outcomes = send(connection, calls, false, deadline, caller);
-			if (outcomes.stream().anyMatch(ScriptOutcome::isUnknownScript)) {
-				caller.beginSend();
-				outcomes = sendTexts(connection, calls, outcomes, deadline, caller);
+			for (int i = 0; i < calls.size(); i++) {
+				if (outcomes.get(i).isUnknownScript()) {
+					caller.beginSend();
+					outcomes.set(i, send(connection, List.of(calls.get(i)), true, deadline, caller).get(0));
+				}
 			}
 			if (outcomes.stream().anyMatch(ScriptOutcome::isReadOnly)) {
 				// The pool closes it: another connection may lead to the present primary.
@@ -66,24 +68,6 @@ final class JedisPipeline {
 				connection.setSoTimeout(usualMillis);
 			}
 		}
-	}
-
-	/** Sends the texts of those scripts that the server does not know. */
-	private List<ScriptOutcome> sendTexts(Connection connection, List<ScriptCall> calls, List<ScriptOutcome> outcomes,
-			Deadline deadline, SendGuard caller) {
-		List<Integer> unknown = new ArrayList<>();
-		for (int i = 0; i < calls.size(); i++) {
-			if (outcomes.get(i).isUnknownScript()) {
-				unknown.add(i);
-			}
-		}
-		List<ScriptOutcome> repeated = send(connection, unknown.stream().map(calls::get).toList(), true, deadline,
-				caller);
-		List<ScriptOutcome> all = new ArrayList<>(outcomes);
-		for (int i = 0; i < repeated.size(); i++) {
-			all.set(unknown.get(i), repeated.get(i));
-		}
-		return all;
 	}
 
 	private List<ScriptOutcome> send(Connection connection, List<ScriptCall> calls, boolean byText, Deadline deadline,
