@@ -168,8 +168,8 @@ class RedisLockProviderTests {
 	void grantIsReleasedByItsWholeValue(String name, IntFunction<RedisConnectionFactory> client) {
 		RedisLockProvider process = process(client.apply(TestRedis.port()));
 		LockGrant grant = acquire(process);
-		assertThat(this.admin.get(this.keys.lock())).isEqualTo(
-				RedisLayout.held(grant.owner(), grant.order(), RedisLayout.label(ProcessLabel.get())));
+		assertThat(this.admin.get(this.keys.lock()))
+			.isEqualTo(RedisLayout.held(grant.owner(), grant.order(), RedisLayout.label(ProcessLabel.get())));
 		assertThat(release(process, grant)).isEqualTo(ReleaseOutcome.RELEASED);
 		assertThat(this.admin.exists(this.keys.lock())).isFalse();
 		assertThat(release(process, grant)).isEqualTo(ReleaseOutcome.NOT_HELD);

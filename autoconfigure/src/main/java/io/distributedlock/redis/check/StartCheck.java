@@ -12,7 +12,6 @@ import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.StoreCall;
 import io.distributedlock.redis.script.RedisLayout;
 import io.distributedlock.redis.script.RedisTimer;
-import io.distributedlock.redis.script.Script;
 import io.distributedlock.redis.script.ScriptCall;
 import io.distributedlock.redis.script.ScriptExecutor;
 import io.distributedlock.redis.script.ScriptReply;

@@ -7,7 +7,6 @@ import java.util.function.Supplier;
 
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.redis.script.RedisLayout;
-import io.distributedlock.redis.script.Script;
 
 /**
  * The check of the servers behind Twemproxy. First whether it keeps the keys of a lock

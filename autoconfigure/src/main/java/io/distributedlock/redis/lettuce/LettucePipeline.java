@@ -110,8 +110,8 @@ final class LettucePipeline {
 		ScriptCall call();
 
 		/**
-		 * Receives the outcome, once; ignores it after an
-		 * {@linkplain #onEarlyReply early reply}.
+		 * Receives the outcome, once; ignores it after an {@linkplain #onEarlyReply early
+		 * reply}.
 		 */
 		void onOutcome(ScriptOutcome outcome);
 

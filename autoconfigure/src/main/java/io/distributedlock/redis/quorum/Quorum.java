@@ -113,9 +113,8 @@ final class Quorum {
 
 	/** A release that keeps the lock for a time. */
 	ScriptCall keep(RedisLockKeys keys, OwnerId owner, Duration keepFor) {
-		return new ScriptCall(Script.KEEP, new byte[][] { keys.lock() },
-				new byte[][] { RedisLayout.held(owner), RedisLayout.processArgument(this.process, false, ""),
-						ScriptCall.millis(keepFor) });
+		return new ScriptCall(Script.KEEP, new byte[][] { keys.lock() }, new byte[][] { RedisLayout.held(owner),
+				RedisLayout.processArgument(this.process, false, ""), ScriptCall.millis(keepFor) });
 	}
 
 	/** The releases on a node that no caller waits for. */

@@ -225,8 +225,8 @@ public final class BlockingScriptExecutor implements ScriptExecutor {
 		private List<ScriptOutcome> runOnConnection() {
 			try (RedisConnection connection = BlockingScriptExecutor.this.factory.getConnection()) {
 				BlockingScriptClient client = BlockingScriptExecutor.this.runner;
-				return (this.calls.size() > 1) ? client.runAll(connection, this.calls, this.deadline, this) : List
-					.of(ScriptOutcome.of(client.run(connection, this.calls.get(0), this.deadline, this)));
+				return (this.calls.size() > 1) ? client.runAll(connection, this.calls, this.deadline, this)
+						: List.of(ScriptOutcome.of(client.run(connection, this.calls.get(0), this.deadline, this)));
 			}
 		}
 

@@ -211,7 +211,8 @@ public final class RedisLayout {
 	/**
 	 * The value of a lock as a grant of the free lock made it, which has no wait queue:
 	 * its creation is the order of the grant. The value may be another one, since the
-	 * order is higher than the creation if the server's clock is not ahead of the last order.
+	 * order is higher than the creation if the server's clock is not ahead of the last
+	 * order.
 	 * @param label the label of the process, behind its length
 	 */
 	public static byte[] held(OwnerId owner, long order, byte[] label) {

@@ -20,8 +20,7 @@ class ScriptTests {
 
 	static Stream<Script> scripts() {
 		return Stream.of(Script.ATTEMPT, Script.RELEASE, Script.KEEP, Script.WITHDRAW, Script.EXPIRE_RESERVATION,
-				Script.RENEW, Script.CHECK, Script.SERVER, Script.PROBE, Script.HEALTH,
-				Script.INSPECT);
+				Script.RENEW, Script.CHECK, Script.SERVER, Script.PROBE, Script.HEALTH, Script.INSPECT);
 	}
 
 	/**
