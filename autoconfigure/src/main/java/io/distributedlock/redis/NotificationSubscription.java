@@ -104,6 +104,7 @@ final class NotificationSubscription implements AutoCloseable {
 	 * @return the wait, which ends once the subscription is active or has failed, or does
 	 * not begin; what follows it must not block
 	 */
+	@SuppressWarnings("CollectionUndefinedEquality") // compared by identity
 	CompletableFuture<@Nullable Void> activate(Deadline end) {
 		CompletableFuture<@Nullable Void> wait = new CompletableFuture<>();
 		// Before the look at the state, whose next change ends all waits.

@@ -1,6 +1,7 @@
 package io.distributedlock.redis.lettuce;
 
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -119,7 +120,7 @@ final class LettuceClient {
 	 * keeps calling the old node.
 	 */
 	void refresh(AbstractRedisClient client) {
-		Deadline next = this.nextRefresh.get();
+		Deadline next = Objects.requireNonNull(this.nextRefresh.get());
 		if (client instanceof RedisClusterClient cluster && next.isPast()
 				&& this.nextRefresh.compareAndSet(next, Deadline.after(REFRESH_PAUSE))) {
 			try {
