@@ -88,8 +88,8 @@ class ArchitectureTests {
 	 */
 	private static final Set<String> CLOCK_READERS = Set.of("provider.Deadline", "jdbc.JdbcContender",
 			"jdbc.NotificationListener", "jdbc.connection.SqlCallExecutor", "local.LocalStore",
-			"redis.lettuce.LettuceTopologyRefresh", "zookeeper.session.CallDeadline", "zookeeper.session.SilenceWatch",
-			"zookeeper.session.Heartbeat", "zookeeper.session.Session", "zookeeper.session.SessionTracker");
+			"zookeeper.session.CallDeadline", "zookeeper.session.SilenceWatch", "zookeeper.session.Heartbeat",
+			"zookeeper.session.Session", "zookeeper.session.SessionTracker");
 
 	@Test
 	void everyPackageIsKnown() {

@@ -62,6 +62,19 @@ public final class OwnerId {
 		return HEX.toHexDigits(this.high) + HEX.toHexDigits(this.low);
 	}
 
+	/**
+	 * Writes the text that stores keep, as ASCII, without making it.
+	 * @param target receives 32 bytes
+	 * @param from the index of the first one
+	 */
+	public void write(byte[] target, int from) {
+		for (int digit = 0; digit < DIGITS; digit++) {
+			int shift = 4 * (DIGITS - 1 - digit);
+			target[from + digit] = (byte) Character.forDigit((int) (this.high >>> shift) & 0xf, 16);
+			target[from + DIGITS + digit] = (byte) Character.forDigit((int) (this.low >>> shift) & 0xf, 16);
+		}
+	}
+
 	@Override
 	public boolean equals(@Nullable Object other) {
 		return other instanceof OwnerId id && id.high == this.high && id.low == this.low;

@@ -46,7 +46,7 @@ final class ContendedReleases {
 
 	/** Whether the next release of a lock should enter this process in the queue. */
 	boolean shouldKeepEntry(String lockName) {
-		Release last = this.releases.get(lockName);
+		Release last = this.releases.isEmpty() ? null : this.releases.get(lockName);
 		return last != null && last.grantedAgain();
 	}
 
@@ -71,13 +71,17 @@ final class ContendedReleases {
 
 	/** Records that a release has found nobody in the wait queue. */
 	void recordUncontended(String lockName) {
-		this.releases.remove(lockName);
+		if (!this.releases.isEmpty()) {
+			this.releases.remove(lockName);
+		}
 	}
 
 	/** Records that this process has acquired a lock. */
 	void recordGrant(String lockName) {
-		this.releases.computeIfPresent(lockName, (name, last) -> new Release(last.score(), last.nanos(), last.alone(),
-				last.claimed(), last.claimed(), this.clock.getAsLong() - last.nanos()));
+		if (!this.releases.isEmpty()) {
+			this.releases.computeIfPresent(lockName, (name, last) -> new Release(last.score(), last.nanos(),
+					last.alone(), last.claimed(), last.claimed(), this.clock.getAsLong() - last.nanos()));
+		}
 	}
 
 	/**
@@ -96,7 +100,7 @@ final class ContendedReleases {
 	 * was long ago or not contended
 	 */
 	@Nullable KeptEntry claimEntry(String lockName) {
-		Release last = this.releases.get(lockName);
+		Release last = this.releases.isEmpty() ? null : this.releases.get(lockName);
 		if (last == null || last.claimed()) {
 			return null;
 		}

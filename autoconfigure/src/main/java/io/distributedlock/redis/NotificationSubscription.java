@@ -1,6 +1,10 @@
 package io.distributedlock.redis;
 
 import java.nio.charset.StandardCharsets;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -10,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockThreads;
+import io.distributedlock.redis.script.RedisTimer;
 import io.distributedlock.redis.script.SubscribedConnection;
 
 /**
@@ -40,7 +45,10 @@ final class NotificationSubscription implements AutoCloseable {
 
 	private final Condition changed = this.lock.newCondition();
 
-	private final SubscriptionWaiters waiters;
+	private final RedisTimer timer;
+
+	/** The waits of attempts until this is active or has failed; no thread is parked. */
+	private final Set<CompletableFuture<@Nullable Void>> waits = ConcurrentHashMap.newKeySet();
 
 	private final SubscriptionPause pause;
 
@@ -70,11 +78,11 @@ final class NotificationSubscription implements AutoCloseable {
 	 * replaced; must not block
 	 */
 	NotificationSubscription(SubscribedConnection.Source connections, String channel, Consumer<byte[]> messages,
-			RedisContenderRegistry contenders, SubscriptionWaiters waiters) {
+			RedisContenderRegistry contenders, RedisTimer timer) {
 		this.connections = connections;
 		this.channel = channel;
 		this.contenders = contenders;
-		this.waiters = waiters;
+		this.timer = timer;
 		this.messages = messages;
 		this.pause = new SubscriptionPause(channel);
 	}
@@ -90,27 +98,35 @@ final class NotificationSubscription implements AutoCloseable {
 		return !isActive() && this.state != State.CLOSED && (this.state != State.IDLE || this.pause.isOver());
 	}
 
-	/** Creates a wait for a subscription, which an action follows. */
-	SubscriptionWaiters.Waiter newWaiter(Runnable action) {
-		return this.waiters.newWaiter(action);
-	}
-
 	/**
 	 * Subscribes unless the subscription is active, without waiting.
-	 * @param waiter ended once the subscription is active or has failed, or does not
-	 * begin
-	 * @param end when the wait ends at the latest
+	 * @param end when the wait for it ends at the latest
+	 * @return the wait, which ends once the subscription is active or has failed, or does
+	 * not begin; what follows it must not block
 	 */
-	void activate(SubscriptionWaiters.Waiter waiter, Deadline end) {
+	@SuppressWarnings("CollectionUndefinedEquality") // compared by identity
+	CompletableFuture<@Nullable Void> activate(Deadline end) {
+		CompletableFuture<@Nullable Void> wait = new CompletableFuture<>();
 		// Before the look at the state, whose next change ends all waits.
-		this.waiters.add(waiter);
+		this.waits.add(wait);
 		begin();
-		if (this.state == State.SUBSCRIBING) {
-			waiter.endAt(end);
+		Future<?> timeout = (this.state == State.SUBSCRIBING)
+				? this.timer.schedule(() -> wait.complete(null), end.remainingNanos()) : null;
+		wait.whenComplete((done, ex) -> {
+			this.waits.remove(wait);
+			if (timeout != null) {
+				timeout.cancel(false);
+			}
+		});
+		if (timeout == null) {
+			wait.complete(null);
 		}
-		else {
-			waiter.end();
-		}
+		return wait;
+	}
+
+	/** Ends all waits, on the current thread. Not to be called under the lock. */
+	private void endWaits() {
+		this.waits.forEach((wait) -> wait.complete(null));
 	}
 
 	/** Subscribes unless the subscription is active; nobody waits for it. */
@@ -255,7 +271,7 @@ final class NotificationSubscription implements AutoCloseable {
 			this.lock.unlock();
 		}
 		report.run();
-		this.waiters.endAll();
+		endWaits();
 		SubscribedConnection.closeIfAny(broken);
 	}
 
@@ -284,7 +300,7 @@ final class NotificationSubscription implements AutoCloseable {
 			late.unsubscribe();
 		}
 		this.contenders.subscribed();
-		this.waiters.endAll();
+		endWaits();
 	}
 
 	/**
@@ -314,7 +330,7 @@ final class NotificationSubscription implements AutoCloseable {
 		finally {
 			this.lock.unlock();
 		}
-		this.waiters.endAll();
+		endWaits();
 		if (active != null) {
 			active.unsubscribe();
 		}

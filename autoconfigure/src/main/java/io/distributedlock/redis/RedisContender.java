@@ -1,7 +1,7 @@
 package io.distributedlock.redis;
 
 import java.time.Duration;
-import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
@@ -18,7 +18,6 @@ import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.StoreCall;
-import io.distributedlock.redis.SubscriptionWaiters.Waiter;
 import io.distributedlock.redis.script.RedisErrors;
 import io.distributedlock.redis.script.RedisLockKeys;
 import io.distributedlock.redis.script.ReplyHandler;
@@ -36,6 +35,9 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 
 	/** The part of an attempt's time that is left for its answer, as a divisor. */
 	private static final int ANSWER_SHARE = 8;
+
+	/** After so many notifications that did not come, none are expected. */
+	private static final int MOST_MISSED = 2;
 
 	private final LockKey key;
 
@@ -60,7 +62,11 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 	/** Whether one has come since the last attempt began. */
 	private boolean reserved;
 
-	private final MissedNotifications missed = new MissedNotifications();
+	/** How many notifications in a row did not come. */
+	private int missed;
+
+	/** Whether the subscription has not been confirmed since the last of these. */
+	private boolean unconfirmed;
 
 	/** The operation that began last, unless it granted the lock or failed. */
 	private @Nullable Object current;
@@ -89,7 +95,7 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 		synchronized (this) {
 			this.notified = true;
 			this.reserved = true;
-			this.missed.recordNotified();
+			this.missed = 0;
 		}
 		this.changed.run();
 	}
@@ -97,7 +103,7 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 	@Override
 	public void onSubscribed() {
 		synchronized (this) {
-			this.missed.recordSubscribed();
+			this.unconfirmed = false;
 		}
 		this.changed.run();
 	}
@@ -142,7 +148,7 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 				attempt.queuedBefore = true;
 				this.queued = true;
 				this.entry.set(kept.score());
-				return (!kept.reserved().isNegative() && this.missed.isNextExpected())
+				return (!kept.reserved().isNegative() && isNextExpected())
 						? AttemptReply.pauseInQueue(kept.alone() ? kept.reserved() : null) : null;
 			}
 			if (!this.queued) {
@@ -152,17 +158,23 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 		}
 	}
 
+	/** Whether the next notification is expected to come. Guarded by the monitor. */
+	private boolean isNextExpected() {
+		return this.missed == 0 || (this.missed < MOST_MISSED && !this.unconfirmed);
+	}
+
 	/**
 	 * Enters the wait queue with the command that follows.
-	 * @return the score of the entry, or nothing if another operation has begun
+	 * @return the score of the entry, or {@link RedisLockRecipe#NO_ENTRY} if another
+	 * operation has begun
 	 */
-	private synchronized OptionalLong enqueue(Attempt attempt) {
+	private synchronized long enqueue(Attempt attempt) {
 		if (this.current != attempt) {
-			return OptionalLong.empty();
+			return RedisLockRecipe.NO_ENTRY;
 		}
 		this.queued = true;
 		this.contenders.add(this);
-		return OptionalLong.of(this.entry.score());
+		return this.entry.score();
 	}
 
 	/** Records a grant, which removes the entry from the wait queue. */
@@ -204,15 +216,16 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 		boolean notifiable;
 		synchronized (this) {
 			if (this.current == attempt) {
-				boolean missed = this.entry.update(reply);
-				silent = missed && !this.notified;
-				this.notified &= !missed;
+				boolean inVain = this.entry.update(reply);
+				silent = inVain && !this.notified;
+				this.notified &= !inVain;
 				if (silent) {
-					this.missed.recordMissed();
+					this.missed++;
+					this.unconfirmed = true;
 				}
 			}
 			enqueued = this.queued && reply.score() > 0;
-			notifiable = active && this.missed.isNextExpected();
+			notifiable = active && isNextExpected();
 		}
 		if (silent) {
 			this.subscription.replace();
@@ -275,7 +288,7 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 
 		private void send(boolean enqueue) {
 			this.enqueues = enqueue;
-			OptionalLong entry = enqueue ? enqueue(this) : OptionalLong.empty();
+			long entry = enqueue ? enqueue(this) : RedisLockRecipe.NO_ENTRY;
 			RedisContender.this.repository.attempt(RedisContender.this.keys, this.owner, this.lease, entry,
 					this.probablyFree, this.deadline, this);
 		}
@@ -304,30 +317,32 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 		 * failed: outside of it, those that are in it would leave it no turn.
 		 */
 		private void subscribe(AttemptResult.Busy busy) {
-			NotificationSubscription subscription = RedisContender.this.subscription;
+			long nanos = this.deadline.remainingNanos();
+			Deadline end = Deadline.afterNanos(nanos - nanos / ANSWER_SHARE);
+			CompletableFuture<@Nullable Void> wait = RedisContender.this.subscription.activate(end);
 			if (RedisContender.this.repository.isBlocking()) {
-				long nanos = this.deadline.remainingNanos();
-				awaitSubscription(subscription, Deadline.afterNanos(nanos - nanos / ANSWER_SHARE));
+				await(wait, end);
 				attemptAgain(busy);
 				return;
 			}
-			Waiter waiter = subscription.newWaiter(() -> attemptAgain(busy));
-			// Before the wait: what follows it has an action of its own for that.
-			call().onAbandon(waiter::cancel);
-			long nanos = this.deadline.remainingNanos();
-			subscription.activate(waiter, Deadline.afterNanos(nanos - nanos / ANSWER_SHARE));
+			// Before what follows the wait, which has an action of its own for that.
+			call().onAbandon(() -> wait.cancel(false));
+			wait.thenRun(() -> attemptAgain(busy)).whenComplete((done, ex) -> {
+				if (ex != null) {
+					call().fail(RedisErrors.translate(new IllegalStateException(ex), true));
+				}
+			});
 		}
 
 		/** Waits on the caller's thread, which the client blocks anyway. */
-		private void awaitSubscription(NotificationSubscription subscription, Deadline end) {
+		private static void await(CompletableFuture<@Nullable Void> wait, Deadline end) {
 			CountDownLatch ended = new CountDownLatch(1);
-			Waiter waiter = subscription.newWaiter(ended::countDown);
-			subscription.activate(waiter, end);
+			wait.thenRun(ended::countDown);
 			try {
 				end.await(CallKind.ACQUIRE, (nanos) -> ended.await(nanos, TimeUnit.NANOSECONDS));
 			}
 			catch (InterruptedException ex) {
-				waiter.cancel();
+				wait.cancel(false);
 				Thread.currentThread().interrupt();
 				throw RedisErrors.notCalledBeforeInterrupt(ex);
 			}

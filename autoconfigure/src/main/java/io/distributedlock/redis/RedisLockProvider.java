@@ -23,8 +23,8 @@ import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.provider.StoreCall;
 import io.distributedlock.provider.StoredLock;
+import io.distributedlock.redis.check.AttemptGate;
 import io.distributedlock.redis.check.ClusterPrimariesCheck;
-import io.distributedlock.redis.check.GatedScriptExecutor;
 import io.distributedlock.redis.check.ProxyCheck;
 import io.distributedlock.redis.check.StartCheck;
 import io.distributedlock.redis.check.TopologyCheck;
@@ -101,11 +101,11 @@ public final class RedisLockProvider implements LockProvider, LockInspector, Aut
 		this.startCheck = new StartCheck(this.executor, this.layout, this.timer, servers, severalServers);
 		this.inspector = new ServerInspector(this.executor, this.layout);
 		String channelPrefix = this.layout.channelPrefix();
-		ScriptExecutor checked = new GatedScriptExecutor(this.executor, this.startCheck);
-		this.repository = new RedisLockRecipe(checked, new ReservationMonitor(this.timer), this.process, channelPrefix);
+		this.repository = new RedisLockRecipe(this.executor, new AttemptGate(this.executor, this.startCheck),
+				new ReservationMonitor(this.timer), this.process, channelPrefix);
 		this.renewal = new RedisRenewal(this.executor, this.layout, this.timer, severalServers);
 		this.subscription = new NotificationSubscription(ScriptExecutorFactory.subscriptions(factory, this.executor),
-				channelPrefix + this.process, this::receive, this.contenders, new SubscriptionWaiters(this.timer));
+				channelPrefix + this.process, this::receive, this.contenders, this.timer);
 		if (twemproxy) {
 			// Twemproxy closes a connection that subscribes.
 			this.subscription.close();
@@ -197,8 +197,13 @@ public final class RedisLockProvider implements LockProvider, LockInspector, Aut
 
 	@Override
 	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration keepFor, Duration timeout) {
-		return keepFor.isZero() ? this.repository.release(this.layout.keys(key), owner, timeout)
+		return keepFor.isZero() ? this.repository.release(this.layout.keys(key), RedisLayout.held(owner), timeout)
 				: this.repository.keep(this.layout.keys(key), owner, keepFor, timeout);
+	}
+
+	@Override
+	public StoreCall<ReleaseOutcome> release(LockGrant grant, Duration timeout) {
+		return this.repository.release(this.layout.keys(grant.key()), this.repository.value(grant), timeout);
 	}
 
 	/**

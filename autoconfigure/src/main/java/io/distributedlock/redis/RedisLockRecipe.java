@@ -3,7 +3,7 @@ package io.distributedlock.redis;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
-import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 import org.apache.commons.logging.Log;
@@ -14,10 +14,12 @@ import io.distributedlock.LockException;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
+import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ProcessLabel;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.StoreCall;
+import io.distributedlock.redis.check.AttemptGate;
 import io.distributedlock.redis.script.RedisLayout;
 import io.distributedlock.redis.script.RedisLockKeys;
 import io.distributedlock.redis.script.ReplyHandler;
@@ -42,38 +44,57 @@ final class RedisLockRecipe {
 	 */
 	private static final int FURTHER_TO_DELAY_CHECK = 8;
 
-	private static final byte[] YES = { '1' };
-
-	private static final byte[] NO = {};
+	private static final byte[] NOTHING_HELD = {};
 
 	@SuppressWarnings("UnnecessaryLambda")
-	private static final Consumer<ReleaseOutcome> NOTHING = (outcome) -> {
+	private static final Consumer<ReleaseOutcome> NO_ACTION = (outcome) -> {
 	};
 
+	/** The score of a process that does not enter the wait queue. */
+	static final long NO_ENTRY = -1;
+
 	private final ScriptExecutor executor;
+
+	private final AttemptGate gate;
 
 	private final ReservationMonitor reservations;
 
 	private final ContendedReleases contended = new ContendedReleases(System::nanoTime);
 
-	private final DeniedNotifications denied = new DeniedNotifications();
+	/** Whether it was told that the server denies notifications inside a script. */
+	private final AtomicBoolean denialTold = new AtomicBoolean();
 
-	private final byte[] process;
+	private final String process;
 
 	private final byte[] label = RedisLayout.label(ProcessLabel.get());
 
-	private final byte[] channelPrefix;
+	/** The argument of an attempt at a lock that is probably free, without a wait. */
+	private final byte[] onlyNow;
+
+	/** The same, to enter the wait queue if the lock is busy. */
+	private final byte[] newEntry;
+
+	/** The argument of a release after which the process does not come back. */
+	private final byte[] leaving;
+
+	/** That of one with which it enters the wait queue again. */
+	private final byte[] returning;
 
 	/**
 	 * Creates the steps of one process.
 	 * @param process the id of the process in wait queues, reservations and its channel
 	 * @param channelPrefix the beginning of the channels' names
 	 */
-	RedisLockRecipe(ScriptExecutor executor, ReservationMonitor reservations, String process, String channelPrefix) {
+	RedisLockRecipe(ScriptExecutor executor, AttemptGate gate, ReservationMonitor reservations, String process,
+			String channelPrefix) {
 		this.executor = executor;
+		this.gate = gate;
 		this.reservations = reservations;
-		this.process = RedisLayout.bytes(process);
-		this.channelPrefix = RedisLayout.bytes(channelPrefix);
+		this.process = process;
+		this.onlyNow = RedisLayout.processArgument(process, false, "");
+		this.newEntry = RedisLayout.processArgument(process, false, "0");
+		this.leaving = RedisLayout.processArgument(process, false, channelPrefix);
+		this.returning = RedisLayout.processArgument(process, true, channelPrefix);
 	}
 
 	/** Whether each step waits for its end. */
@@ -84,16 +105,29 @@ final class RedisLockRecipe {
 	/**
 	 * Attempts to acquire a lock.
 	 * @param score the score with which the process enters the wait queue if the lock is
-	 * busy, 0 for a new one; empty if the process does not wait
+	 * busy, 0 for a new one; {@link #NO_ENTRY} if the process does not wait
 	 * @param probablyFree whether the lock is created first, or read first
 	 * @param operation what follows the reply
 	 */
-	void attempt(RedisLockKeys keys, OwnerId owner, Duration lease, OptionalLong score, boolean probablyFree,
-			Deadline deadline, ReplyHandler<?> operation) {
-		byte[][] arguments = { RedisLayout.bytes(owner.text()), ScriptCall.millis(lease), this.label, this.process,
-				score.isPresent() ? RedisLayout.bytes(Long.toString(score.getAsLong())) : NO, probablyFree ? NO : YES };
-		this.executor.run(new ScriptCall(Script.ATTEMPT, new byte[][] { keys.lock(), keys.lastOrder() }, arguments),
-				CallKind.ACQUIRE, deadline, operation);
+	void attempt(RedisLockKeys keys, OwnerId owner, Duration lease, long score, boolean probablyFree, Deadline deadline,
+			ReplyHandler<?> operation) {
+		byte[][] arguments = { RedisLayout.held(owner), ScriptCall.millis(lease), this.label,
+				entry(score, probablyFree) };
+		ScriptCall call = new ScriptCall(Script.ATTEMPT, new byte[][] { keys.lock(), keys.lastOrder() }, arguments);
+		if (this.gate.isOpenFor(call)) {
+			this.executor.run(call, CallKind.ACQUIRE, deadline, operation);
+		}
+		else {
+			this.gate.runAfterCheck(call, deadline, operation);
+		}
+	}
+
+	private byte[] entry(long score, boolean probablyFree) {
+		if (probablyFree && score <= 0) {
+			return (score == NO_ENTRY) ? this.onlyNow : this.newEntry;
+		}
+		return RedisLayout.processArgument(this.process, !probablyFree,
+				(score == NO_ENTRY) ? "" : Long.toString(score));
 	}
 
 	/** Records that this process has acquired a lock. */
@@ -110,12 +144,19 @@ final class RedisLockRecipe {
 		return this.contended.claimEntry(keys.name());
 	}
 
+	/** Returns the value of a lock as a grant has made it, unless others were waiting. */
+	byte[] value(LockGrant grant) {
+		return RedisLayout.held(grant.owner(), grant.order(), this.label);
+	}
+
 	/**
 	 * Releases a lock, if the owner still holds it, to the first process in the queue.
+	 * @param value the value of the lock, or its beginning up to the state: one that is
+	 * still the same is deleted without a look at its parts
 	 */
-	StoreCall<ReleaseOutcome> release(RedisLockKeys keys, OwnerId owner, Duration timeout) {
-		return run(Script.RELEASE, keys, RedisLayout.bytes(owner.text()),
-				this.contended.shouldKeepEntry(keys.name()) ? YES : NO, timeout, NOTHING);
+	StoreCall<ReleaseOutcome> release(RedisLockKeys keys, byte[] value, Duration timeout) {
+		return run(Script.RELEASE, keys, timeout, NO_ACTION, value,
+				this.contended.shouldKeepEntry(keys.name()) ? this.returning : this.leaving);
 	}
 
 	/**
@@ -123,7 +164,8 @@ final class RedisLockRecipe {
 	 * time.
 	 */
 	StoreCall<ReleaseOutcome> keep(RedisLockKeys keys, OwnerId owner, Duration keepFor, Duration timeout) {
-		return run(Script.KEEP, keys, RedisLayout.bytes(owner.text()), ScriptCall.millis(keepFor), timeout, NOTHING);
+		return run(Script.KEEP, keys, timeout, NO_ACTION, RedisLayout.held(owner), this.leaving,
+				ScriptCall.millis(keepFor));
 	}
 
 	/**
@@ -131,7 +173,7 @@ final class RedisLockRecipe {
 	 * @param onEnd receives the outcome before the call has it; must not block
 	 */
 	StoreCall<ReleaseOutcome> withdraw(RedisLockKeys keys, Duration timeout, Consumer<ReleaseOutcome> onEnd) {
-		return run(Script.WITHDRAW, keys, NO, NO, timeout, onEnd);
+		return run(Script.WITHDRAW, keys, timeout, onEnd, NOTHING_HELD, this.leaving);
 	}
 
 	/**
@@ -152,21 +194,20 @@ final class RedisLockRecipe {
 
 	/** Withdraws in the background a reservation for which no contender waits. */
 	void withdrawInBackground(RedisLockKeys keys) {
-		this.reservations.runNow(() -> withdraw(keys, ReservationMonitor.STEP_TIMEOUT, NOTHING));
+		this.reservations.runNow(() -> withdraw(keys, ReservationMonitor.STEP_TIMEOUT, NO_ACTION));
 	}
 
 	private StoreCall<ReleaseOutcome> expireReservation(RedisLockKeys keys) {
-		return run(Script.EXPIRE_RESERVATION, keys, NO, NO, ReservationMonitor.STEP_TIMEOUT, NOTHING);
+		return run(Script.EXPIRE_RESERVATION, keys, ReservationMonitor.STEP_TIMEOUT, NO_ACTION, NOTHING_HELD,
+				this.leaving);
 	}
 
-	private StoreCall<ReleaseOutcome> run(Script script, RedisLockKeys keys, byte[] owner, byte[] last,
-			Duration timeout, Consumer<ReleaseOutcome> onEnd) {
+	private StoreCall<ReleaseOutcome> run(Script script, RedisLockKeys keys, Duration timeout,
+			Consumer<ReleaseOutcome> onEnd, byte[]... arguments) {
 		ReleaseOperation release = new ReleaseOperation(keys, script == Script.RELEASE || script == Script.KEEP,
 				Deadline.after(timeout), onEnd);
-		this.executor.run(
-				new ScriptCall(script, new byte[][] { keys.lock() },
-						new byte[][] { owner, this.process, this.channelPrefix, last }),
-				CallKind.RELEASE, release.deadline, release);
+		this.executor.run(new ScriptCall(script, new byte[][] { keys.lock() }, arguments), CallKind.RELEASE,
+				release.deadline, release);
 		return release.call();
 	}
 
@@ -197,7 +238,12 @@ final class RedisLockRecipe {
 		public void onReply(ScriptReply reply) {
 			if (reply.values().size() > 1) {
 				String denied = new String(reply.bytes(3), StandardCharsets.UTF_8);
-				RedisLockRecipe.this.denied.report(denied);
+				if (!denied.isEmpty() && RedisLockRecipe.this.denialTold.compareAndSet(false, true)) {
+					// Locks exclude without notifications, but are handed over slowly.
+					logger.warn("Redis does not run PUBLISH for this application, so that waiting processes poll and "
+							+ "acquire released locks later. If its user lacks a right, permit PUBLISH on the channels "
+							+ "of locks. The server replied: " + denied);
+				}
 				onReservation(reply.number(1), denied.isEmpty() ? reply.number(2) : 0);
 			}
 			else if (this.ofOwner) {

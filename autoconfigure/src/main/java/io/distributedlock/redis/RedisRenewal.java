@@ -9,10 +9,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -176,32 +174,20 @@ public final class RedisRenewal {
 
 		private void send(List<List<Map.Entry<LockGrant, Duration>>> parts) {
 			List<Batch> batches = parts.stream().map((part) -> new Batch(part, this.deadline)).toList();
-			AtomicReference<@Nullable Future<?>> end = new AtomicReference<>();
-			call().onAbandon(() -> {
-				cancel(end);
-				batches.forEach((batch) -> batch.call().abandon());
-			});
+			call().onAbandon(() -> batches.forEach((batch) -> batch.call().abandon()));
 			RedisRenewal.this.executor.runAll(
 					batches.stream().map((batch) -> new ScriptSubmission(batch.script(), batch)).toList(),
 					CallKind.RENEWAL, this.deadline);
 			AtomicInteger open = new AtomicInteger(batches.size());
 			batches.forEach((batch) -> batch.call().onDone(() -> {
 				if (open.decrementAndGet() == 0) {
-					cancel(end);
 					endOnce(batches);
 				}
 			}));
 			if (open.get() > 0) {
 				long remaining = this.deadline.remainingNanos();
-				end.set(RedisRenewal.this.timer.schedule(() -> endInTime(batches),
-						remaining - Math.min(remaining / 5, END_NANOS)));
-			}
-		}
-
-		private static void cancel(AtomicReference<@Nullable Future<?>> end) {
-			Future<?> scheduled = end.getAndSet(null);
-			if (scheduled != null) {
-				scheduled.cancel(false);
+				RedisRenewal.this.timer.schedule(() -> endInTime(batches),
+						remaining - Math.min(remaining / 5, END_NANOS));
 			}
 		}
 
@@ -211,7 +197,7 @@ public final class RedisRenewal {
 		 */
 		private void endInTime(List<Batch> parts) {
 			List<Batch> done = parts.stream().filter((part) -> part.call().isDone()).toList();
-			if (!done.isEmpty() && done.size() < parts.size()) {
+			if (!done.isEmpty() && done.size() < parts.size() && !isAbandoned()) {
 				warn(parts.size() - done.size() + " of " + parts.size() + " parts were not answered in time", null);
 				endOnce(done);
 				parts.forEach((part) -> part.call().abandon());

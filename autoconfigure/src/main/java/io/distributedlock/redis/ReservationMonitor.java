@@ -95,7 +95,9 @@ final class ReservationMonitor {
 	 * made before have ended.
 	 */
 	void recordGrant(String lockName) {
-		this.checks.computeIfPresent(lockName, (name, last) -> new PendingCheck(last.due(), last.latest(), true));
+		if (!this.checks.isEmpty()) {
+			this.checks.computeIfPresent(lockName, (name, last) -> new PendingCheck(last.due(), last.latest(), true));
+		}
 	}
 
 	/**

@@ -4,6 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.ReturnType;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.util.ClassUtils;
@@ -44,7 +45,7 @@ final class ScriptExecutorFactory {
 			throw RedisErrors.replicasNotSupported();
 		}
 		return new BlockingScriptExecutor(factory, (connection, call, deadline, caller) -> BlockingScriptClient
-			.runBySpring(connection, call, caller, true));
+			.runBySpring(connection, call, caller, true, ReturnType.MULTI));
 	}
 
 	/**

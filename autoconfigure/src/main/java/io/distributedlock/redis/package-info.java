@@ -18,12 +18,13 @@
  * that was notified in vain returns with the time of its first entry. The process
  * attempts again when it is notified, when the lease or the reservation ends, and after
  * one second at most.</li>
- * <li><b>Release</b> ({@code release.lua}). If the value has the owner's id and the wait
- * queue is empty, the key is deleted. Otherwise the first process leaves the queue. The
- * lock is reserved for that one for 100 ms, and its name is published on the channel of
- * that process ({@code reserve.lua}). A process that acquired the lock again after its
- * last release to another one enters the queue with the same script
- * ({@code ContendedReleases}): its next attempt, if it comes within the time of a
+ * <li><b>Release</b> ({@code release.lua}). The process sends the whole value that its
+ * grant made, which it computes from owner and order. If the lock still has that value,
+ * or has the owner's id and an empty wait queue, the key is deleted. Otherwise the first
+ * process leaves the queue. The lock is reserved for that one for 100 ms, and its name is
+ * published on the channel of that process ({@code reserve.lua}). A process that acquired
+ * the lock again after its last release to another one enters the queue with the same
+ * script ({@code ContendedReleases}): its next attempt, if it comes within the time of a
  * reservation, is busy without a command.</li>
  * <li><b>Release within a shortest hold</b> ({@code keep.lua}). The value gets a state in
  * which no process acquires the lock, and expires at the end of that hold. The wait queue
@@ -81,10 +82,10 @@
  * </tr>
  * </table>
  * <p>
- * <b>Check.</b> No attempt is sent before the servers were checked ({@code commands.lua},
- * {@code check.lua}, {@code server.lua}), at start or else by the first attempt. The last
- * script is run for each primary of a cluster, and otherwise for each bucket: a proxy
- * that hides several servers is refused, unless it refuses keys of several slots itself.
+ * <b>Check.</b> No attempt is sent before the servers were checked ({@code check.lua},
+ * {@code server.lua}), at start or else by the first attempt. The first script is run for
+ * each primary of a cluster, and otherwise the second one for each bucket: a proxy that
+ * hides several servers is refused, unless it refuses keys of several slots itself.
  * <p>
  * <b>Twemproxy</b>, if the settings name it, is taken for a cluster whose slots are the
  * buckets. It sends a script to the server of its first key, so no script has keys of two

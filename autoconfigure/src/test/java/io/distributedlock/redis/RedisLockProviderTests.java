@@ -38,6 +38,7 @@ import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.OwnerId;
+import io.distributedlock.provider.ProcessLabel;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.provider.StoreCall;
@@ -125,6 +126,10 @@ class RedisLockProviderTests {
 		return outcomeOf(provider.release(KEY, owner, TIMEOUT), TIMEOUT);
 	}
 
+	private static ReleaseOutcome release(RedisLockProvider provider, LockGrant grant) {
+		return outcomeOf(provider.release(grant, TIMEOUT), TIMEOUT);
+	}
+
 	private static LockGrant granted(AttemptResult attempt) {
 		assertThat(attempt).isInstanceOf(AttemptResult.Granted.class);
 		return ((AttemptResult.Granted) attempt).grant();
@@ -156,6 +161,39 @@ class RedisLockProviderTests {
 			assertThat(grant.order()).isEqualTo(last + round);
 			release(process, grant.owner());
 		}
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("clients")
+	void grantIsReleasedByItsWholeValue(String name, IntFunction<RedisConnectionFactory> client) {
+		RedisLockProvider process = process(client.apply(TestRedis.port()));
+		LockGrant grant = acquire(process);
+		assertThat(this.admin.get(this.keys.lock()))
+			.isEqualTo(RedisLayout.held(grant.owner(), grant.order(), RedisLayout.label(ProcessLabel.get())));
+		assertThat(release(process, grant)).isEqualTo(ReleaseOutcome.RELEASED);
+		assertThat(this.admin.exists(this.keys.lock())).isFalse();
+		assertThat(release(process, grant)).isEqualTo(ReleaseOutcome.NOT_HELD);
+	}
+
+	@Test
+	void grantWhoseValueHasAnotherCreationIsReleased() {
+		RedisLockProvider process = process();
+		this.admin.zadd(this.keys.lastOrder(), 1L << 52, RedisLayout.bytes(RedisLayout.ORDER_MEMBER));
+		assertThat(release(process, acquire(process))).isEqualTo(ReleaseOutcome.RELEASED);
+		assertThat(this.admin.exists(this.keys.lock())).isFalse();
+	}
+
+	@Test
+	void grantThatAnotherProcessWaitsForIsReservedByItsRelease() {
+		RedisLockProvider holder = process();
+		RedisLockProvider waiter = process();
+		LockGrant grant = acquire(holder);
+		LockContender waiting = enter(waiter);
+		assertThat(attempt(waiting, true)).isInstanceOf(AttemptResult.Busy.class);
+		assertThat(release(holder, grant)).isEqualTo(ReleaseOutcome.RELEASED);
+		LockGrant next = granted(attempt(waiting, true));
+		assertThat(release(holder, grant)).isEqualTo(ReleaseOutcome.NOT_HELD);
+		assertThat(release(waiter, next)).isEqualTo(ReleaseOutcome.RELEASED);
 	}
 
 	@Test

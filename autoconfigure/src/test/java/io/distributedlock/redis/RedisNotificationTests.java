@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
@@ -258,10 +257,8 @@ class RedisNotificationTests {
 	}
 
 	/** Subscribes and waits as a contender does. */
-	private static void activate(NotificationSubscription subscription, Deadline end) throws InterruptedException {
-		CountDownLatch ended = new CountDownLatch(1);
-		subscription.activate(subscription.newWaiter(ended::countDown), end);
-		ended.await();
+	private static void activate(NotificationSubscription subscription, Deadline end) {
+		subscription.activate(end).join();
 	}
 
 	@ParameterizedTest(name = "{0}")

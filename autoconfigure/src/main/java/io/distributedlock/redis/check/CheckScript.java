@@ -3,7 +3,11 @@ package io.distributedlock.redis.check;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.redis.script.RedisLayout;
+import io.distributedlock.redis.script.Script;
 import io.distributedlock.redis.script.ScriptCall;
 import io.distributedlock.redis.script.ScriptReply;
 
@@ -18,6 +22,25 @@ import io.distributedlock.redis.script.ScriptReply;
  */
 public record CheckScript(ScriptCall script, BooleanSupplier needed, Consumer<ScriptReply> onReply,
 		Consumer<LockProviderException> onFailure) {
+
+	/**
+	 * Creates the step that asks one server whether it can keep locks.
+	 * @param server the beginning of a message, which names the server
+	 * @param keys a key that does not exist, and for one server of all that of the format
+	 * @param needed whether the script still has to run
+	 * @param onReply handles the reply of {@code check.lua}
+	 */
+	static CheckScript ofServer(String server, byte[][] keys, BooleanSupplier needed, Consumer<ScriptReply> onReply) {
+		ScriptCall call = new ScriptCall(Script.CHECK, keys,
+				new byte[][] { RedisLayout.bytes(RedisLayout.FORMAT.text()) });
+		return new CheckScript(call, needed, onReply, (failure) -> {
+			throw (failure.error() == LockError.STORE_UNSUITABLE) ? new LockConfigurationException(failure.error(),
+					server + ", or a proxy before it, cannot keep locks",
+					"Change its settings as its message says, or keep the locks in another store by "
+							+ "distributed-lock.provider",
+					failure) : failure;
+		});
+	}
 
 	/** Creates a step without which the check fails. */
 	public CheckScript(ScriptCall script, BooleanSupplier needed, Consumer<ScriptReply> onReply) {

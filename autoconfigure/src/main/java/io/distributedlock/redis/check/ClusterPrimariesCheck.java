@@ -3,13 +3,11 @@ package io.distributedlock.redis.check;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
-import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Predicate;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
 import org.apache.commons.logging.Log;
@@ -18,15 +16,13 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockError;
 import io.distributedlock.redis.script.RedisLayout;
-import io.distributedlock.redis.script.Script;
-import io.distributedlock.redis.script.ScriptCall;
 import io.distributedlock.redis.script.ScriptExecutor;
 import io.distributedlock.redis.script.ScriptReply;
 
 /**
  * The check of the primaries of a cluster: of each once, as far as the client knows which
  * slots they serve. A node that takes over a slot later is not checked. Each is asked for
- * its commands first, since the users of a node are its own.
+ * its commands too, since the users of a node are its own.
  */
 public final class ClusterPrimariesCheck implements TopologyCheck {
 
@@ -41,9 +37,6 @@ public final class ClusterPrimariesCheck implements TopologyCheck {
 
 	/** The slots whose primary was checked. */
 	private final Set<Integer> done = ConcurrentHashMap.newKeySet();
-
-	/** The check of the commands, by the slot for which a primary was asked. */
-	private final Map<Integer, CommandsCheck> commands = new ConcurrentHashMap<>();
 
 	/** The run ids of the primaries that have replied: a WARN names each once. */
 	private final Set<String> runIds = ConcurrentHashMap.newKeySet();
@@ -64,29 +57,19 @@ public final class ClusterPrimariesCheck implements TopologyCheck {
 		return () -> isDone(slot) ? List.of() : List.of(nextStep(slot));
 	}
 
-	/** Two rounds, the commands and the rest, of the servers that reply. */
 	@Override
 	public Supplier<List<CheckScript>> ofAll() {
-		Iterator<Predicate<CommandsCheck>> rounds = List
-			.<Predicate<CommandsCheck>>of((commands) -> !commands.isDone(), CommandsCheck::isDone)
-			.iterator();
-		return () -> {
-			List<CheckScript> steps = List.of();
-			while (steps.isEmpty() && rounds.hasNext()) {
-				steps = steps(rounds.next());
-			}
-			return steps;
-		};
+		AtomicBoolean begun = new AtomicBoolean();
+		return () -> begun.getAndSet(true) ? List.of() : steps();
 	}
 
 	/** One step for each node that the client knows, and for each slot of the others. */
-	private List<CheckScript> steps(Predicate<CommandsCheck> round) {
+	private List<CheckScript> steps() {
 		Set<Object> nodes = new HashSet<>();
 		List<CheckScript> steps = new ArrayList<>();
 		for (int slot : this.slots) {
 			Object node = this.executor.node(slot);
-			if (!isDone(slot) && nodes.add((node != null) ? node : Integer.valueOf(slot))
-					&& round.test(commands(slot))) {
+			if (!isDone(slot) && nodes.add((node != null) ? node : Integer.valueOf(slot))) {
 				CheckScript step = nextStep(slot);
 				steps.add(new CheckScript(step.script(), step.needed(), step.onReply(), (failure) -> {
 					if (failure.error() == LockError.NOT_PERMITTED || failure.error() == LockError.STORE_UNSUITABLE) {
@@ -100,17 +83,13 @@ public final class ClusterPrimariesCheck implements TopologyCheck {
 	}
 
 	private CheckScript nextStep(int slot) {
-		CommandsCheck commands = commands(slot);
-		return commands.isDone()
-				? new CheckScript(script(slot), () -> !isDone(slot), (reply) -> recordReply(slot, reply))
-				: commands.step(() -> !isDone(slot));
+		String key = this.layout.noKey(bucket(slot));
+		return CheckScript.ofServer(server(key), new byte[][] { RedisLayout.bytes(key) }, () -> !isDone(slot),
+				(reply) -> recordReply(slot, key, reply));
 	}
 
-	private CommandsCheck commands(int slot) {
-		return this.commands.computeIfAbsent(slot, (absent) -> {
-			String key = this.layout.noKey(bucket(slot));
-			return new CommandsCheck("The Redis server that keeps keys like '" + key + "'", key);
-		});
+	private static String server(String key) {
+		return "The Redis server that keeps keys like '" + key + "'";
 	}
 
 	private int bucket(int slot) {
@@ -121,18 +100,12 @@ public final class ClusterPrimariesCheck implements TopologyCheck {
 		return bucket;
 	}
 
-	private ScriptCall script(int slot) {
-		return new ScriptCall(Script.SERVER, new byte[][] { this.layout.lastOrder(bucket(slot)) }, new byte[][] {
-				RedisLayout.bytes("server"), RedisLayout.bytes("memory"), RedisLayout.bytes("replication") });
-	}
-
-	private void recordReply(int slot, ScriptReply reply) {
-		ServerInfo info = ServerInfo.of(reply, 0);
+	private void recordReply(int slot, String key, ScriptReply reply) {
+		ServerInfo info = ServerInfo.of(reply, 2);
 		String runId = info.runId();
 		String server = (runId != null) ? "The Redis server with port " + info.port() + " and run_id " + runId
-				: "The Redis server that keeps keys like '" + this.layout.noKey(bucket(slot)) + "'";
-		info.requireSuitable(server);
-		commands(slot).requireOptions();
+				: server(key);
+		info.requireSuitable(server, reply);
 		Object node = this.executor.node(slot);
 		if (this.runIds.add((runId != null) ? runId : "slot " + slot)) {
 			info.warnOfEviction(server);

@@ -55,7 +55,7 @@ public final class ProxyCheck implements TopologyCheck {
 	private ScriptCall script(int bucket) {
 		String key = new String(this.layout.lastOrder(bucket), StandardCharsets.UTF_8) + ":" + OwnerId.random().text();
 		return new ScriptCall(Script.SERVER, new byte[][] { RedisLayout.bytes(key), this.layout.format() },
-				new byte[][] { RedisLayout.bytes("server") });
+				new byte[0][]);
 	}
 
 	/** Identifies a server, if need be by whether it has the key of the format. */

@@ -79,6 +79,28 @@ public record ServerInfo(long micros, String text) {
 	}
 
 	/**
+	 * Requires what {@link #requireSuitable(String)} does, and all commands. The options
+	 * of an old server's commands are not told, since it is too old.
+	 * @param server the beginning of a message, which names the server
+	 * @param check the reply of {@code check.lua}
+	 */
+	void requireSuitable(String server, ScriptReply check) {
+		String command = new String(check.bytes(0), StandardCharsets.UTF_8);
+		String error = new String(check.bytes(1), StandardCharsets.UTF_8).strip();
+		boolean options = error.contains("syntax error");
+		if (command.isEmpty() || options) {
+			requireSuitable(server);
+		}
+		if (!command.isEmpty()) {
+			throw new LockConfigurationException(options ? LockError.STORE_UNSUITABLE : LockError.NOT_PERMITTED,
+					server + " refuses the command " + command + ", which locks need: " + error,
+					options ? "Use Redis 6.2 or later, or a server that has all its options of " + command
+							: "Permit " + command + " for the user of the locks, or keep them in another store by "
+									+ "distributed-lock.provider");
+		}
+	}
+
+	/**
 	 * Warns of a server that evicts keys.
 	 * @param server the beginning of the message, which names the server
 	 */

@@ -12,7 +12,6 @@ import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.StoreCall;
 import io.distributedlock.redis.script.RedisLayout;
 import io.distributedlock.redis.script.RedisTimer;
-import io.distributedlock.redis.script.Script;
 import io.distributedlock.redis.script.ScriptCall;
 import io.distributedlock.redis.script.ScriptExecutor;
 import io.distributedlock.redis.script.ScriptReply;
@@ -37,8 +36,6 @@ public final class StartCheck {
 
 	private final TopologyCheck servers;
 
-	private final CommandsCheck commands;
-
 	private volatile boolean formatSupported;
 
 	/**
@@ -53,7 +50,6 @@ public final class StartCheck {
 		this.timer = timer;
 		this.cluster = cluster;
 		this.servers = servers;
-		this.commands = new CommandsCheck(SERVER, layout.noKey(0));
 	}
 
 	/** Whether an attempt may be sent. */
@@ -93,9 +89,6 @@ public final class StartCheck {
 	private StartCheckRun newRun(boolean askAgain, Supplier<List<CheckScript>> others, Deadline deadline) {
 		AtomicBoolean asks = new AtomicBoolean(askAgain);
 		return new StartCheckRun(this.executor, () -> {
-			if (!this.commands.isDone()) {
-				return List.of(this.commands.step(() -> true));
-			}
 			if (asks.getAndSet(false) || !this.formatSupported) {
 				return List.of(formatStep());
 			}
@@ -104,15 +97,15 @@ public final class StartCheck {
 	}
 
 	private CheckScript formatStep() {
-		return new CheckScript(new ScriptCall(Script.CHECK, new byte[][] { this.layout.format() },
-				new byte[][] { RedisLayout.bytes(RedisLayout.FORMAT.text()) }), () -> true, this::checkFormat);
+		return CheckScript.ofServer(SERVER,
+				new byte[][] { RedisLayout.bytes(this.layout.noKey(0)), this.layout.format() }, () -> true,
+				this::checkFormat);
 	}
 
 	private void checkFormat(ScriptReply reply) {
-		RedisLayout.FORMAT.requireSupported("Redis", new String(reply.bytes(0), StandardCharsets.UTF_8));
-		ServerInfo info = ServerInfo.of(reply, 1);
-		info.requireSuitable(SERVER);
-		this.commands.requireOptions();
+		ServerInfo info = ServerInfo.of(reply, 2);
+		info.requireSuitable(SERVER, reply);
+		RedisLayout.FORMAT.requireSupported("Redis", new String(reply.bytes(4), StandardCharsets.UTF_8));
 		if (!this.cluster) {
 			info.warnOfEviction(SERVER);
 		}

@@ -1,7 +1,6 @@
 package io.distributedlock.redis.check;
 
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -29,8 +28,6 @@ import io.distributedlock.redis.script.ScriptReply;
  * none remains or one fails. Waits for replies only with a client that blocks.
  */
 public final class StartCheckRun {
-
-	private static final ScriptReply NONE = new ScriptReply(List.of(), true);
 
 	private final ScriptExecutor executor;
 
@@ -92,13 +89,14 @@ public final class StartCheckRun {
 
 	private void begin() {
 		try {
-			List<SentStep> next = this.steps.get().stream().map(SentStep::new).toList();
+			List<CheckScript> scripts = this.steps.get();
+			AtomicInteger open = new AtomicInteger(scripts.size());
+			List<SentStep> next = scripts.stream().map((step) -> new SentStep(step, open)).toList();
 			if (next.isEmpty()) {
 				end(null);
 			}
 			else if (beginSteps(next)) {
-				AtomicInteger open = new AtomicInteger(next.size());
-				next.forEach((one) -> one.send(open));
+				next.forEach(SentStep::send);
 			}
 			else {
 				end(RedisErrors.notCalledInTime());
@@ -152,26 +150,29 @@ public final class StartCheckRun {
 	}
 
 	/** A script that was sent. */
-	private final class SentStep extends ReplyHandler<ScriptReply> {
+	private final class SentStep extends ReplyHandler<Boolean> {
 
 		private final CheckScript step;
 
-		private SentStep(CheckScript step) {
+		/** How many of the scripts that were sent together have not ended. */
+		private final AtomicInteger open;
+
+		private SentStep(CheckScript step, AtomicInteger open) {
 			this.step = step;
+			this.open = open;
 		}
 
-		private void send(AtomicInteger open) {
+		private void send() {
 			if (StartCheckRun.this.call.isDone()) {
 				return;
 			}
-			if (!this.step.needed().getAsBoolean()) {
-				call().complete(NONE);
-				countDown(open);
-			}
-			else {
-				call().onDone(() -> handle(open));
+			if (this.step.needed().getAsBoolean()) {
 				StartCheckRun.this.executor.run(this.step.script(), CallKind.ACQUIRE, StartCheckRun.this.deadline,
 						this);
+			}
+			else {
+				handle(() -> {
+				});
 			}
 		}
 
@@ -182,40 +183,29 @@ public final class StartCheckRun {
 		}
 
 		/** Handles the end of the script, on an event loop of the client. */
-		private void handle(AtomicInteger open) {
+		private void handle(Runnable action) {
+			if (!call().complete(true)) {
+				return;
+			}
 			try {
-				reply().ifPresent(this.step.onReply());
-				countDown(open);
+				action.run();
+				if (this.open.decrementAndGet() == 0) {
+					begin();
+				}
 			}
 			catch (RuntimeException ex) {
 				end(ex);
 			}
 		}
 
-		private void countDown(AtomicInteger open) {
-			if (open.decrementAndGet() == 0) {
-				begin();
-			}
-		}
-
-		private Optional<ScriptReply> reply() {
-			try {
-				return Optional.of(call().result());
-			}
-			catch (LockProviderException ex) {
-				this.step.onFailure().accept(ex);
-				return Optional.empty();
-			}
-		}
-
 		@Override
 		public void onReply(ScriptReply reply) {
-			call().complete(reply);
+			handle(() -> this.step.onReply().accept(reply));
 		}
 
 		@Override
 		public void onFailure(LockProviderException failure) {
-			call().fail(failure);
+			handle(() -> this.step.onFailure().accept(failure));
 		}
 
 	}

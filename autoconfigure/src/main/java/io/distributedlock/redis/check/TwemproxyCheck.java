@@ -7,7 +7,6 @@ import java.util.function.Supplier;
 
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.redis.script.RedisLayout;
-import io.distributedlock.redis.script.Script;
 
 /**
  * The check of the servers behind Twemproxy. First whether it keeps the keys of a lock
@@ -64,11 +63,8 @@ public final class TwemproxyCheck implements TopologyCheck {
 	}
 
 	private CheckScript recording(CheckScript step) {
-		if (step.script().script() != Script.SERVER) {
-			return step;
-		}
 		return new CheckScript(step.script(), step.needed(), (reply) -> {
-			this.executor.recordServer(step.script(), ServerInfo.of(reply, 0).runId());
+			this.executor.recordServer(step.script(), ServerInfo.of(reply, 2).runId());
 			step.onReply().accept(reply);
 		}, step.onFailure());
 	}

@@ -78,8 +78,7 @@ final class TwemproxyProbes {
 	/** The end of the key is random: a proxy may choose the server by all of it. */
 	private ScriptCall script(int bucket) {
 		return new ScriptCall(Script.SERVER,
-				new byte[][] { RedisLayout.bytes(this.layout.noKey(bucket) + OwnerId.random().text()) },
-				new byte[][] { RedisLayout.bytes("server") });
+				new byte[][] { RedisLayout.bytes(this.layout.noKey(bucket) + OwnerId.random().text()) }, new byte[0][]);
 	}
 
 	private static String runId(ScriptReply reply, @Nullable ServerIdentity server) {

@@ -51,9 +51,11 @@ final class JedisPipeline {
 		}
 		try {
 			List<ScriptOutcome> outcomes = send(connection, calls, false, deadline, caller);
-			if (outcomes.stream().anyMatch(ScriptOutcome::isUnknownScript)) {
-				caller.beginSend();
-				outcomes = sendTexts(connection, calls, outcomes, deadline, caller);
+			for (int i = 0; i < calls.size(); i++) {
+				if (outcomes.get(i).isUnknownScript()) {
+					caller.beginSend();
+					outcomes.set(i, send(connection, List.of(calls.get(i)), true, deadline, caller).get(0));
+				}
 			}
 			if (outcomes.stream().anyMatch(ScriptOutcome::isReadOnly)) {
 				// The pool closes it: another connection may lead to the present primary.
@@ -68,24 +70,6 @@ final class JedisPipeline {
 		}
 	}
 
-	/** Sends the texts of those scripts that the server does not know. */
-	private List<ScriptOutcome> sendTexts(Connection connection, List<ScriptCall> calls, List<ScriptOutcome> outcomes,
-			Deadline deadline, SendGuard caller) {
-		List<Integer> unknown = new ArrayList<>();
-		for (int i = 0; i < calls.size(); i++) {
-			if (outcomes.get(i).isUnknownScript()) {
-				unknown.add(i);
-			}
-		}
-		List<ScriptOutcome> repeated = send(connection, unknown.stream().map(calls::get).toList(), true, deadline,
-				caller);
-		List<ScriptOutcome> all = new ArrayList<>(outcomes);
-		for (int i = 0; i < repeated.size(); i++) {
-			all.set(unknown.get(i), repeated.get(i));
-		}
-		return all;
-	}
-
 	private List<ScriptOutcome> send(Connection connection, List<ScriptCall> calls, boolean byText, Deadline deadline,
 			SendGuard caller) {
 		for (ScriptCall call : calls) {
@@ -96,7 +80,8 @@ final class JedisPipeline {
 		if (waits) {
 			sendWait(connection, deadline);
 		}
-		List<Object> replies = connection.getMany(calls.size());
+		List<Object> replies = new ArrayList<>(connection.getMany(calls.size()));
+		replies.replaceAll((reply) -> (reply instanceof RuntimeException) ? reply : ScriptReply.values(reply));
 		boolean written = false;
 		for (int i = 0; i < calls.size(); i++) {
 			written |= replies.get(i) instanceof List<?> values && calls.get(i).hasGrantedOrRenewed(values);
@@ -133,7 +118,7 @@ final class JedisPipeline {
 	private static byte[][] arguments(ScriptCall call, boolean byText) {
 		byte[][] keysAndArguments = call.keysAndArguments();
 		byte[][] all = new byte[keysAndArguments.length + 2][];
-		all[0] = byText ? call.script().text() : RedisLayout.bytes(call.script().digest());
+		all[0] = byText ? call.script().text() : call.script().encodedDigest();
 		all[1] = RedisLayout.bytes(Integer.toString(call.keys().length));
 		System.arraycopy(keysAndArguments, 0, all, 2, keysAndArguments.length);
 		return all;

@@ -16,6 +16,7 @@ import redis.clients.jedis.providers.ConnectionProvider;
 import redis.clients.jedis.util.JedisClusterCRC16;
 
 import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.ReturnType;
 import org.springframework.util.ReflectionUtils;
 
 import io.distributedlock.provider.Deadline;
@@ -95,7 +96,9 @@ public final class JedisScriptClient implements BlockingScriptClient {
 			}
 		}
 		if (!this.replicas.isPresent() || !call.needsReplicas()) {
-			return BlockingScriptClient.runBySpring(connection, call, caller, true);
+			// Jedis returns one value as such only if it is not asked for several.
+			return BlockingScriptClient.runBySpring(connection, call, caller, true,
+					(client instanceof UnifiedJedis) ? ReturnType.VALUE : ReturnType.MULTI);
 		}
 		throw RedisErrors.replicasNotSupported();
 	}
@@ -201,7 +204,7 @@ public final class JedisScriptClient implements BlockingScriptClient {
 	}
 
 	private ScriptReply runByCluster(RedisConnection connection, ScriptCall call, SendGuard caller) {
-		return BlockingScriptClient.runBySpring(connection, call, caller, !this.replicas.isPresent());
+		return BlockingScriptClient.runBySpring(connection, call, caller, !this.replicas.isPresent(), ReturnType.VALUE);
 	}
 
 	private ScriptReply run(Connection connection, ScriptCall call, Deadline deadline, SendGuard caller) {

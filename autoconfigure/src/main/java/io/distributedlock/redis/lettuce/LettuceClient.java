@@ -1,13 +1,22 @@
 package io.distributedlock.redis.lettuce;
 
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicReference;
+
 import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
+import io.distributedlock.provider.Deadline;
 import io.distributedlock.redis.script.RedisErrors;
 
 /**
@@ -17,13 +26,17 @@ import io.distributedlock.redis.script.RedisErrors;
  */
 final class LettuceClient {
 
+	private static final Log logger = LogFactory.getLog(LettuceClient.class);
+
+	private static final Duration REFRESH_PAUSE = Duration.ofSeconds(1);
+
 	private final LettuceConnectionFactory factory;
 
 	private final DisconnectCounter disconnects;
 
 	private final Runnable onChange;
 
-	private final LettuceTopologyRefresh topology = new LettuceTopologyRefresh();
+	private final AtomicReference<Deadline> nextRefresh = new AtomicReference<>(Deadline.now());
 
 	/** The last client that has connected: any other would ask for its nodes first. */
 	private volatile @Nullable AbstractRedisClient connected;
@@ -96,12 +109,40 @@ final class LettuceClient {
 
 	/** Refreshes the view of the nodes if the failure of a call hints at a change. */
 	void onFailure(AbstractRedisClient client, Throwable ex) {
-		this.topology.onFailure(client, ex);
+		if (!(ex instanceof RedisCommandExecutionException) || RedisErrors.isMoved(ex)) {
+			refresh(client);
+		}
 	}
 
-	/** Refreshes the view of the nodes after a call without a reply. */
-	void onTimeout(AbstractRedisClient client) {
-		this.topology.refresh(client);
+	/**
+	 * Refreshes the view of the nodes, once a second at most, on a thread of the client
+	 * that may open connections. Unless the application configures a refresh, Lettuce
+	 * keeps calling the old node.
+	 */
+	void refresh(AbstractRedisClient client) {
+		Deadline next = Objects.requireNonNull(this.nextRefresh.get());
+		if (client instanceof RedisClusterClient cluster && next.isPast()
+				&& this.nextRefresh.compareAndSet(next, Deadline.after(REFRESH_PAUSE))) {
+			try {
+				cluster.getResources().eventExecutorGroup().execute(() -> refreshNow(cluster));
+			}
+			catch (RejectedExecutionException ex) {
+				logger.debug("The client was shut down", ex);
+			}
+		}
+	}
+
+	private static void refreshNow(RedisClusterClient cluster) {
+		try {
+			cluster.refreshPartitionsAsync().whenComplete((done, ex) -> {
+				if (ex != null) {
+					logger.debug("The topology of the cluster could not be refreshed", ex);
+				}
+			});
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The client was shut down", ex);
+		}
 	}
 
 }

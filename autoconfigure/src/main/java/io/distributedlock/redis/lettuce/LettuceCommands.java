@@ -1,5 +1,7 @@
 package io.distributedlock.redis.lettuce;
 
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
@@ -7,8 +9,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 import io.lettuce.core.RedisFuture;
-import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.output.CommandOutput;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
@@ -23,18 +29,32 @@ import io.distributedlock.redis.script.SendGuard;
  */
 public final class LettuceCommands {
 
+	private static final byte[] NO_TEXT = {};
+
 	private LettuceCommands() {
 	}
 
 	/** Sends a script by its digest. */
 	public static RedisFuture<List<Object>> send(RedisClusterAsyncCommands<byte[], byte[]> commands, ScriptCall call) {
-		return commands.evalsha(call.script().digest(), ScriptOutputType.MULTI, call.keys(), call.arguments());
+		return send(commands, CommandType.EVALSHA, call.script().encodedDigest(), call);
 	}
 
 	/** Sends the text of a script, for a server that does not know it by its digest. */
 	public static RedisFuture<List<Object>> sendText(RedisClusterAsyncCommands<byte[], byte[]> commands,
 			ScriptCall call) {
-		return commands.eval(call.script().text(), ScriptOutputType.MULTI, call.keys(), call.arguments());
+		return send(commands, CommandType.EVAL, call.script().text(), call);
+	}
+
+	/** In a cluster the command goes to the node of its first key. */
+	private static RedisFuture<List<Object>> send(RedisClusterAsyncCommands<byte[], byte[]> commands, CommandType type,
+			byte[] script, ScriptCall call) {
+		CommandArgs<byte[], byte[]> args = new CommandArgs<>(ByteArrayCodec.INSTANCE).add(script)
+			.add(call.keys().length)
+			.addKeys(call.keys());
+		for (byte[] argument : call.arguments()) {
+			args.add(argument);
+		}
+		return commands.dispatch(type, new ReplyOutput(), args);
 	}
 
 	/**
@@ -78,6 +98,25 @@ public final class LettuceCommands {
 			}
 			throw new IllegalStateException(ex.getCause());
 		}
+	}
+
+	/** The values of a reply: a list of numbers and texts, or one alone. */
+	private static final class ReplyOutput extends CommandOutput<byte[], byte[], List<Object>> {
+
+		private ReplyOutput() {
+			super(ByteArrayCodec.INSTANCE, new ArrayList<>(1));
+		}
+
+		@Override
+		public void set(long integer) {
+			get().add(integer);
+		}
+
+		@Override
+		public void set(@Nullable ByteBuffer bytes) {
+			get().add((bytes != null) ? this.codec.decodeValue(bytes) : NO_TEXT);
+		}
+
 	}
 
 }

@@ -54,27 +54,25 @@ final class LettucePipeline {
 
 	/**
 	 * Runs scripts in the current thread, a worker.
-	 * @param callers asked before each command of the script at the same index
-	 * @return the outcomes in the order of the calls
+	 * @return the outcomes in the order of the scripts
 	 */
-	List<ScriptOutcome> run(StatefulConnection<byte[], byte[]> connection, List<ScriptCall> calls,
-			List<? extends SendGuard> callers, CallKind kind, Deadline deadline)
-			throws InterruptedException, TimeoutException {
-		List<SentScript> all = new ArrayList<>(calls.size());
-		for (int i = 0; i < calls.size(); i++) {
-			ScriptCall call = calls.get(i);
+	List<ScriptOutcome> run(StatefulConnection<byte[], byte[]> connection, List<? extends Run> runs, CallKind kind,
+			Deadline deadline) throws InterruptedException, TimeoutException {
+		List<SentScript> all = new ArrayList<>(runs.size());
+		for (Run run : runs) {
+			ScriptCall call = run.call();
 			// A script of a cluster's connection goes to the node of its key by itself.
 			RedisClusterAsyncCommands<byte[], byte[]> node = isReplicated(call)
 					? LettuceConnectionPool.node(connection, call.keys()[0], kind, deadline)
 					: LettuceConnectionPool.commands(connection);
-			all.add(new SentScript(call, callers.get(i), node));
+			all.add(new SentScript(call, run, node));
 		}
 		send(all, false, kind, deadline);
-		List<SentScript> unknown = all.stream().filter((sent) -> sent.outcome().isUnknownScript()).toList();
+		List<SentScript> unknown = all.stream().filter((sent) -> sent.outcome.isUnknownScript()).toList();
 		if (!unknown.isEmpty()) {
 			send(unknown, true, kind, deadline);
 		}
-		return all.stream().map(SentScript::outcome).toList();
+		return all.stream().map((sent) -> sent.outcome).toList();
 	}
 
 	private void send(List<SentScript> all, boolean byText, CallKind kind, Deadline deadline)
@@ -84,7 +82,7 @@ final class LettucePipeline {
 		all.forEach((sent) -> sent.send(byText));
 		boolean onlyWritten = this.late;
 		for (SentScript sent : all) {
-			if (sent.isSent() && isReplicated(sent.call) && (!onlyWritten || sent.hasWritten(kind, deadline))) {
+			if (sent.reply != null && isReplicated(sent.call) && (!onlyWritten || sent.hasWritten(kind, deadline))) {
 				waits.computeIfAbsent(sent.node, (node) -> ((BaseRedisAsyncCommands<byte[], byte[]>) node)
 					.waitForReplication(this.replicas.count(), this.replicas.timeoutMillis(deadline)));
 			}
@@ -104,6 +102,19 @@ final class LettucePipeline {
 			}
 			sent.end(acknowledged, this.replicas, kind, deadline);
 		}
+	}
+
+	/** A script that a worker runs, and its caller. */
+	interface Run extends SendGuard {
+
+		ScriptCall call();
+
+		/**
+		 * Receives the outcome, once; ignores it after an {@linkplain #onEarlyReply early
+		 * reply}.
+		 */
+		void onOutcome(ScriptOutcome outcome);
+
 	}
 
 	/** A script that is sent, or was refused before that. */
@@ -135,10 +146,6 @@ final class LettucePipeline {
 			catch (RuntimeException ex) {
 				this.outcome = ScriptOutcome.of(ex);
 			}
-		}
-
-		private boolean isSent() {
-			return this.reply != null;
 		}
 
 		/**
@@ -183,10 +190,6 @@ final class LettucePipeline {
 			}
 			this.outcome = (values instanceof RuntimeException failure) ? ScriptOutcome.of(failure)
 					: replicas.outcome(this.call, (List<?>) values, acknowledged);
-		}
-
-		private ScriptOutcome outcome() {
-			return this.outcome;
 		}
 
 	}

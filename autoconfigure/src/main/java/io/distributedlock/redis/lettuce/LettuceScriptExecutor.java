@@ -1,10 +1,15 @@
 package io.distributedlock.redis.lettuce;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
 
 import io.lettuce.core.AbstractRedisClient;
@@ -19,6 +24,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
+import io.distributedlock.redis.lettuce.LettucePipeline.Run;
 import io.distributedlock.redis.lettuce.LettuceSharedConnection.Opened;
 import io.distributedlock.redis.script.RedisErrors;
 import io.distributedlock.redis.script.RedisTimer;
@@ -29,6 +35,7 @@ import io.distributedlock.redis.script.ScriptCall;
 import io.distributedlock.redis.script.ScriptExecutor;
 import io.distributedlock.redis.script.ScriptOutcome;
 import io.distributedlock.redis.script.ScriptReply;
+import io.distributedlock.redis.script.ScriptSubmission;
 import io.distributedlock.redis.script.WorkerPools;
 import io.distributedlock.redis.script.WorkerTask;
 
@@ -51,6 +58,8 @@ public final class LettuceScriptExecutor implements ScriptExecutor {
 	/** How long the end waits for calls on the shared connection. */
 	private static final Duration PATIENCE = Duration.ofSeconds(1);
 
+	private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
 	private final RedisTimer timer;
 
 	private final LettuceSharedConnection shared;
@@ -63,7 +72,11 @@ public final class LettuceScriptExecutor implements ScriptExecutor {
 
 	private final LettuceClient client;
 
-	private final CallsUnderWay calls = new CallsUnderWay();
+	/** How many calls have begun and not ended. */
+	private final AtomicInteger underWay = new AtomicInteger();
+
+	/** Whether no further commands are sent. */
+	private volatile boolean closed;
 
 	public LettuceScriptExecutor(LettuceConnectionFactory factory, ReplicaRequirement replicas, RedisTimer timer) {
 		this.timer = timer;
@@ -79,7 +92,31 @@ public final class LettuceScriptExecutor implements ScriptExecutor {
 
 	@Override
 	public void run(ScriptCall call, CallKind kind, Deadline deadline, ReplyHandler<?> operation) {
-		new Execution(call, kind, deadline, operation).begin();
+		begin(call, kind, deadline, operation).send(null);
+	}
+
+	private Execution begin(ScriptCall call, CallKind kind, Deadline deadline, ReplyHandler<?> operation) {
+		Execution execution = new Execution(call, kind, deadline, operation);
+		this.underWay.incrementAndGet();
+		operation.call().onAbandon(execution::abandon);
+		return execution;
+	}
+
+	@Override
+	public void runAll(List<ScriptSubmission> runs, CallKind kind, Deadline deadline) {
+		Map<@Nullable Object, List<Execution>> byNode = new HashMap<>();
+		runs.forEach((one) -> begin(one.call(), kind, deadline, one.operation()).send(byNode));
+		byNode.forEach((node, all) -> submit(node, kind, deadline, all));
+	}
+
+	/** Runs scripts in one worker. */
+	private void submit(@Nullable Object node, CallKind kind, Deadline deadline, List<Execution> all) {
+		try {
+			this.workerCalls.submit(node, kind, deadline, all);
+		}
+		catch (LockProviderException ex) {
+			all.forEach((execution) -> execution.stop(ex));
+		}
 	}
 
 	@Override
@@ -106,9 +143,11 @@ public final class LettuceScriptExecutor implements ScriptExecutor {
 	@Override
 	public void close() {
 		Deadline end = Deadline.after(PATIENCE);
-		this.calls.close();
+		this.closed = true;
 		this.workers.close();
-		this.calls.awaitEnd(end);
+		while (this.underWay.get() > 0 && !end.isPast() && !Thread.currentThread().isInterrupted()) {
+			LockSupport.parkNanos(LOOK_NANOS);
+		}
 		this.workerCalls.close();
 		this.disconnects.close();
 	}
@@ -117,7 +156,7 @@ public final class LettuceScriptExecutor implements ScriptExecutor {
 	 * The run of a script, and its repetitions. Each step follows the one before, so that
 	 * only the reply that is awaited is seen by two threads at a time.
 	 */
-	private final class Execution implements BiConsumer<List<Object>, Throwable>, WorkerTask {
+	private final class Execution implements BiConsumer<List<Object>, Throwable>, WorkerTask, Run {
 
 		private final ScriptCall call;
 
@@ -140,8 +179,11 @@ public final class LettuceScriptExecutor implements ScriptExecutor {
 
 		private boolean ended;
 
-		/** The client whose shared connection a worker has to open. */
-		private @Nullable AbstractRedisClient opening;
+		/** The client of the last run. */
+		private @Nullable AbstractRedisClient usedClient;
+
+		/** Whether a worker has had the reply before the end of its run. */
+		private boolean repliedEarly;
 
 		private @Nullable Opened connection;
 
@@ -156,30 +198,33 @@ public final class LettuceScriptExecutor implements ScriptExecutor {
 			this.slot = slot(call.keys()[0]);
 		}
 
-		private void begin() {
-			LettuceScriptExecutor.this.calls.begin();
-			this.operation.call().onAbandon(this::abandon);
-			send();
-		}
-
-		private void send() {
+		/**
+		 * Sends the script, if possible on the shared connection.
+		 * @param byNode receives it, by node, if a worker has to send it with others
+		 */
+		private void send(@Nullable Map<@Nullable Object, List<Execution>> byNode) {
 			if (this.operation.isAbandoned()) {
 				end();
 				return;
 			}
 			try {
-				LettuceScriptExecutor.this.calls.requireOpen();
+				// A call that was counted before the end is waited for.
+				if (LettuceScriptExecutor.this.closed) {
+					throw RedisErrors.closed(null);
+				}
 				AbstractRedisClient client = LettuceScriptExecutor.this.client.require();
+				this.usedClient = client;
 				Opened opened = LettuceScriptExecutor.this.shared.find(client);
 				if (opened != null && opened.isBroken()) {
 					avoid(opened);
 				}
 				if (LettuceScriptExecutor.this.workerCalls.isNeededFor(this.call, this.slot)) {
-					submitRun(client);
+					submitRun(byNode);
 					return;
 				}
 				if (opened == null) {
-					submitOpening(client);
+					this.operation.recordQueued();
+					LettuceScriptExecutor.this.workers.execute(this.kind, null, this);
 				}
 				else if (this.operation.beginSend()) {
 					sendOn(opened);
@@ -193,12 +238,6 @@ public final class LettuceScriptExecutor implements ScriptExecutor {
 			}
 		}
 
-		private void submitOpening(AbstractRedisClient client) {
-			this.operation.recordQueued();
-			this.opening = client;
-			LettuceScriptExecutor.this.workers.execute(this.kind, null, this);
-		}
-
 		/** Opens the shared connection in a worker, since that blocks. */
 		@Override
 		public void run() {
@@ -207,7 +246,7 @@ public final class LettuceScriptExecutor implements ScriptExecutor {
 				return;
 			}
 			try {
-				AbstractRedisClient client = Objects.requireNonNull(this.opening);
+				AbstractRedisClient client = Objects.requireNonNull(this.usedClient);
 				Opened opened = LettuceScriptExecutor.this.shared.open(client);
 				LettuceScriptExecutor.this.client.recordConnected(client);
 				this.operation.beginSend(this.deadline);
@@ -223,13 +262,39 @@ public final class LettuceScriptExecutor implements ScriptExecutor {
 			fail(reason);
 		}
 
-		private void submitRun(AbstractRedisClient client) {
+		private void submitRun(@Nullable Map<@Nullable Object, List<Execution>> byNode) {
 			this.operation.recordQueued();
-			LettuceScriptExecutor.this.workerCalls.submit(node(this.slot), new LettuceWorkerRun(this.call, this.kind,
-					this.deadline, () -> this.operation.beginSend(this.deadline), (outcome) -> ended(client, outcome)));
+			Object node = node(this.slot);
+			if (byNode != null) {
+				byNode.computeIfAbsent(node, (absent) -> new ArrayList<>()).add(this);
+			}
+			else {
+				submit(node, this.kind, this.deadline, List.of(this));
+			}
 		}
 
-		private void ended(AbstractRedisClient client, ScriptOutcome outcome) {
+		@Override
+		public ScriptCall call() {
+			return this.call;
+		}
+
+		@Override
+		public void beginSend() {
+			this.operation.beginSend(this.deadline);
+		}
+
+		@Override
+		public void onEarlyReply(ScriptReply reply) {
+			onOutcome(ScriptOutcome.of(reply));
+			this.repliedEarly = true;
+		}
+
+		@Override
+		public void onOutcome(ScriptOutcome outcome) {
+			if (this.repliedEarly) {
+				return;
+			}
+			AbstractRedisClient client = Objects.requireNonNull(this.usedClient);
 			try {
 				ScriptReply reply = outcome.get();
 				LettuceScriptExecutor.this.client.recordConnected(client);
@@ -262,7 +327,7 @@ public final class LettuceScriptExecutor implements ScriptExecutor {
 		public void accept(@Nullable List<Object> values, @Nullable Throwable failure) {
 			try {
 				if (values != null) {
-					reply(new ScriptReply(values, true).withResent(isResent()));
+					reply(new ScriptReply(values, true, isResent(), false));
 				}
 				else if (this.operation.isAbandoned()) {
 					end();
@@ -323,7 +388,7 @@ public final class LettuceScriptExecutor implements ScriptExecutor {
 		private void fail(RuntimeException ex) {
 			this.pauseNanos = RepetitionPause.after(this.pauseNanos, ex, this.kind, this.deadline);
 			if (this.pauseNanos == 0
-					|| LettuceScriptExecutor.this.timer.schedule(this::send, this.pauseNanos) == null) {
+					|| LettuceScriptExecutor.this.timer.schedule(() -> send(null), this.pauseNanos) == null) {
 				this.operation
 					.fail(this.operation.isSent() ? RedisErrors.translate(ex, isResent()) : RedisErrors.notSent(ex));
 				end();
@@ -342,7 +407,7 @@ public final class LettuceScriptExecutor implements ScriptExecutor {
 		private void end() {
 			if (!this.ended) {
 				this.ended = true;
-				LettuceScriptExecutor.this.calls.end();
+				LettuceScriptExecutor.this.underWay.decrementAndGet();
 			}
 		}
 
@@ -351,7 +416,7 @@ public final class LettuceScriptExecutor implements ScriptExecutor {
 			RedisFuture<List<Object>> reply = this.pending;
 			if (reply != null && reply.cancel(false) && this.deadline.remainingNanos() < TIMEOUT_TOLERANCE_NANOS) {
 				Opened opened = Objects.requireNonNull(this.connection);
-				LettuceScriptExecutor.this.client.onTimeout(opened.client());
+				LettuceScriptExecutor.this.client.refresh(opened.client());
 				avoid(opened);
 			}
 		}

@@ -14,6 +14,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
+import io.distributedlock.provider.Deadline;
+import io.distributedlock.redis.lettuce.LettucePipeline.Run;
 import io.distributedlock.redis.script.RedisErrors;
 import io.distributedlock.redis.script.RedisTimer;
 import io.distributedlock.redis.script.ReplicaRequirement;
@@ -44,8 +46,6 @@ final class LettuceWorkerCalls implements AutoCloseable {
 	private final WorkerPools workers;
 
 	private final boolean replicated;
-
-	private final WaitingRenewals renewals = new WaitingRenewals();
 
 	LettuceWorkerCalls(LettuceConnectionFactory factory, ReplicaRequirement replicas, DisconnectCounter disconnects,
 			WorkerPools workers, RedisTimer timer) {
@@ -83,68 +83,35 @@ final class LettuceWorkerCalls implements AutoCloseable {
 	}
 
 	/**
-	 * Runs a script when a worker is free for it.
+	 * Runs scripts together when a worker is free for them.
 	 * @param node the node, or {@code null} if it is not known or the only one
 	 * @throws LockProviderException if there is no worker
 	 */
-	void submit(@Nullable Object node, LettuceWorkerRun run) {
-		if (run.kind() != CallKind.RENEWAL) {
-			this.workers.execute(run.kind(), node, task(() -> runAll(node, List.of(run)), () -> true, run));
-			return;
-		}
-		this.renewals.add(node, run);
-		try {
-			this.workers.execute(run.kind(), node,
-					task(() -> runAll(node, this.renewals.removeAll(node, run.deadline())),
-							() -> this.renewals.remove(node, run), run));
-		}
-		catch (LockProviderException ex) {
-			if (this.renewals.remove(node, run)) {
-				throw ex;
-			}
-		}
-	}
-
-	private static WorkerTask task(Runnable action, BooleanSupplier waits, LettuceWorkerRun run) {
-		return new WorkerTask() {
+	void submit(@Nullable Object node, CallKind kind, Deadline deadline, List<? extends Run> runs) {
+		this.workers.execute(kind, node, new WorkerTask() {
 
 			@Override
 			public void run() {
-				action.run();
+				List<ScriptOutcome> outcomes = deadline.isPast()
+						? Collections.nCopies(runs.size(), ScriptOutcome.of(RedisErrors.notCalledInTime()))
+						: send(node, kind, deadline, runs);
+				for (int i = 0; i < runs.size(); i++) {
+					runs.get(i).onOutcome(outcomes.get(i));
+				}
 			}
 
 			@Override
 			public void drop(LockProviderException reason) {
-				if (waits.getAsBoolean()) {
-					run.end(ScriptOutcome.of(reason));
-				}
+				runs.forEach((run) -> run.onOutcome(ScriptOutcome.of(reason)));
 			}
 
-		};
+		});
 	}
 
-	/** Runs scripts in the current thread, a worker. */
-	private void runAll(@Nullable Object node, List<LettuceWorkerRun> runs) {
-		if (runs.isEmpty()) {
-			return;
-		}
-		List<ScriptOutcome> outcomes;
-		if (runs.get(0).deadline().isPast()) {
-			outcomes = Collections.nCopies(runs.size(), ScriptOutcome.of(RedisErrors.notCalledInTime()));
-		}
-		else {
-			outcomes = send(node, runs);
-		}
-		for (int i = 0; i < runs.size(); i++) {
-			runs.get(i).end(outcomes.get(i));
-		}
-	}
-
-	private List<ScriptOutcome> send(@Nullable Object node, List<LettuceWorkerRun> runs) {
+	private List<ScriptOutcome> send(@Nullable Object node, CallKind kind, Deadline deadline,
+			List<? extends Run> runs) {
 		try {
-			return this.connections.use(node,
-					(connection) -> this.pipeline.run(connection, runs.stream().map(LettuceWorkerRun::call).toList(),
-							runs, runs.get(0).kind(), runs.get(0).deadline()));
+			return this.connections.use(node, (connection) -> this.pipeline.run(connection, runs, kind, deadline));
 		}
 		catch (RuntimeException ex) {
 			return Collections.nCopies(runs.size(), ScriptOutcome.of(ex));

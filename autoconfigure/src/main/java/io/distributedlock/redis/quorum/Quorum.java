@@ -32,8 +32,6 @@ import io.distributedlock.redis.script.ScriptCall;
  */
 final class Quorum {
 
-	private static final byte[] NO = {};
-
 	private final List<QuorumNode> nodes;
 
 	private final Map<QuorumNode, PendingNodeReleases> pending;
@@ -42,7 +40,7 @@ final class Quorum {
 
 	private final RedisTimer timer;
 
-	private final byte[] process;
+	private final String process;
 
 	private final byte[] label = RedisLayout.label(ProcessLabel.get());
 
@@ -53,7 +51,7 @@ final class Quorum {
 	Quorum(List<QuorumNode> nodes, RedisTimer timer, String process) {
 		this.nodes = nodes;
 		this.timer = timer;
-		this.process = RedisLayout.bytes(process);
+		this.process = process;
 		this.pending = nodes.stream()
 			.collect(Collectors.toMap((node) -> node, (node) -> new PendingNodeReleases(node, timer)));
 	}
@@ -97,8 +95,8 @@ final class Quorum {
 	/** An attempt that enters no wait queue. */
 	ScriptCall attempt(RedisLockKeys keys, OwnerId owner, Duration lease, boolean probablyFree) {
 		return new ScriptCall(Script.ATTEMPT, new byte[][] { keys.lock(), keys.lastOrder() },
-				new byte[][] { RedisLayout.bytes(owner.text()), ScriptCall.millis(lease), this.label, this.process, NO,
-						probablyFree ? NO : new byte[] { '1' } });
+				new byte[][] { RedisLayout.held(owner), ScriptCall.millis(lease), this.label,
+						RedisLayout.processArgument(this.process, !probablyFree, "") });
 	}
 
 	/** Raises the last order to that of a grant. */
@@ -110,13 +108,13 @@ final class Quorum {
 	/** A release, which reserves the lock for no process, since none is queued. */
 	ScriptCall release(RedisLockKeys keys, OwnerId owner) {
 		return new ScriptCall(Script.RELEASE, new byte[][] { keys.lock() },
-				new byte[][] { RedisLayout.bytes(owner.text()), this.process, NO, NO });
+				new byte[][] { RedisLayout.held(owner), RedisLayout.processArgument(this.process, false, "") });
 	}
 
 	/** A release that keeps the lock for a time. */
 	ScriptCall keep(RedisLockKeys keys, OwnerId owner, Duration keepFor) {
-		return new ScriptCall(Script.KEEP, new byte[][] { keys.lock() },
-				new byte[][] { RedisLayout.bytes(owner.text()), this.process, NO, ScriptCall.millis(keepFor) });
+		return new ScriptCall(Script.KEEP, new byte[][] { keys.lock() }, new byte[][] { RedisLayout.held(owner),
+				RedisLayout.processArgument(this.process, false, ""), ScriptCall.millis(keepFor) });
 	}
 
 	/** The releases on a node that no caller waits for. */

@@ -73,17 +73,21 @@ public interface BlockingScriptClient {
 	/**
 	 * Runs a script through Spring Data's interface, with any client: it may send a
 	 * command again whose reply is lost, as most do, and does not tell.
+	 * @param type that with which the client returns a reply of several values and of one
 	 */
-	static ScriptReply runBySpring(RedisConnection connection, ScriptCall call, SendGuard caller, boolean replicated) {
-		return new ScriptReply(valuesBySpring(connection, call, caller), replicated, false, true);
+	static ScriptReply runBySpring(RedisConnection connection, ScriptCall call, SendGuard caller, boolean replicated,
+			ReturnType type) {
+		return new ScriptReply(ScriptReply.values(replyBySpring(connection, call, caller, type)), replicated, false,
+				true);
 	}
 
-	private static List<?> valuesBySpring(RedisConnection connection, ScriptCall call, SendGuard caller) {
+	private static Object replyBySpring(RedisConnection connection, ScriptCall call, SendGuard caller,
+			ReturnType type) {
 		byte[][] keysAndArguments = call.keysAndArguments();
 		caller.beginSend();
 		try {
 			return Objects.requireNonNull(connection.scriptingCommands()
-				.<List<?>>evalSha(call.script().digest(), ReturnType.MULTI, call.keys().length, keysAndArguments));
+				.<Object>evalSha(call.script().digest(), type, call.keys().length, keysAndArguments));
 		}
 		catch (RuntimeException ex) {
 			if (!RedisErrors.isUnknownScript(ex)) {
@@ -91,7 +95,7 @@ public interface BlockingScriptClient {
 			}
 			caller.beginSend();
 			return Objects.requireNonNull(connection.scriptingCommands()
-				.<List<?>>eval(call.script().text(), ReturnType.MULTI, call.keys().length, keysAndArguments));
+				.<Object>eval(call.script().text(), type, call.keys().length, keysAndArguments));
 		}
 	}
 

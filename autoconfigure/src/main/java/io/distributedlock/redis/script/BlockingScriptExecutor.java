@@ -71,19 +71,15 @@ public final class BlockingScriptExecutor implements ScriptExecutor {
 
 	/** Runs a script in a worker; the caller leaves at its deadline. */
 	private ScriptReply runOnce(ScriptCall call, CallKind kind, Deadline deadline) {
-		return start(call, kind, deadline,
-				(connection, caller) -> List.of(ScriptOutcome.of(this.runner.run(connection, call, deadline, caller))))
-			.await(kind)
-			.get(0)
-			.get();
+		return start(List.of(call), kind, deadline).await(kind).get(0).get();
 	}
 
-	private WorkerRun start(ScriptCall first, CallKind kind, Deadline deadline, WorkerAction action) {
+	private WorkerRun start(List<ScriptCall> calls, CallKind kind, Deadline deadline) {
 		if (deadline.isPast()) {
 			throw RedisErrors.notCalledInTime();
 		}
-		WorkerRun run = new WorkerRun(action, deadline);
-		this.workers.execute(kind, this.runner.workerGroup(slot(first.keys()[0])), run);
+		WorkerRun run = new WorkerRun(calls, deadline);
+		this.workers.execute(kind, this.runner.workerGroup(slot(calls.get(0).keys()[0])), run);
 		return run;
 	}
 
@@ -95,19 +91,18 @@ public final class BlockingScriptExecutor implements ScriptExecutor {
 			Object node = node(slot(one.call().keys()[0]));
 			groups.computeIfAbsent((node != null) ? node : one, (absent) -> new ArrayList<>()).add(one);
 		});
-		List<Runnable> ends = groups.values().stream().map((group) -> start(group, kind, deadline)).toList();
+		List<Runnable> ends = groups.values().stream().map((group) -> startGroup(group, kind, deadline)).toList();
 		ends.forEach(Runnable::run);
 	}
 
 	/** Starts scripts for one node; returns the wait for their end. */
-	private Runnable start(List<ScriptSubmission> group, CallKind kind, Deadline deadline) {
+	private Runnable startGroup(List<ScriptSubmission> group, CallKind kind, Deadline deadline) {
 		if (group.size() == 1) {
 			return () -> run(group.get(0).call(), kind, deadline, group.get(0).operation());
 		}
 		List<ScriptCall> calls = group.stream().map(ScriptSubmission::call).toList();
 		try {
-			WorkerRun run = start(calls.get(0), kind, deadline,
-					(connection, caller) -> this.runner.runAll(connection, calls, deadline, caller));
+			WorkerRun run = start(calls, kind, deadline);
 			return () -> end(group, run, kind, deadline);
 		}
 		catch (LockProviderException ex) {
@@ -179,7 +174,7 @@ public final class BlockingScriptExecutor implements ScriptExecutor {
 	 */
 	private final class WorkerRun implements WorkerTask, SendGuard {
 
-		private final WorkerAction action;
+		private final List<ScriptCall> calls;
 
 		private final Deadline deadline;
 
@@ -188,8 +183,8 @@ public final class BlockingScriptExecutor implements ScriptExecutor {
 		/** Whether the client was given a command. */
 		private volatile boolean sent;
 
-		private WorkerRun(WorkerAction action, Deadline deadline) {
-			this.action = action;
+		private WorkerRun(List<ScriptCall> calls, Deadline deadline) {
+			this.calls = calls;
 			this.deadline = deadline;
 		}
 
@@ -229,7 +224,9 @@ public final class BlockingScriptExecutor implements ScriptExecutor {
 
 		private List<ScriptOutcome> runOnConnection() {
 			try (RedisConnection connection = BlockingScriptExecutor.this.factory.getConnection()) {
-				return this.action.run(connection, this);
+				BlockingScriptClient client = BlockingScriptExecutor.this.runner;
+				return (this.calls.size() > 1) ? client.runAll(connection, this.calls, this.deadline, this)
+						: List.of(ScriptOutcome.of(client.run(connection, this.calls.get(0), this.deadline, this)));
 			}
 		}
 
@@ -257,14 +254,6 @@ public final class BlockingScriptExecutor implements ScriptExecutor {
 		public void drop(LockProviderException reason) {
 			this.result.fail(reason);
 		}
-
-	}
-
-	/** What a worker does on a connection. */
-	@FunctionalInterface
-	private interface WorkerAction {
-
-		List<ScriptOutcome> run(RedisConnection connection, SendGuard caller);
 
 	}
 

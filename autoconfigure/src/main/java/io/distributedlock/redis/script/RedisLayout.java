@@ -2,10 +2,15 @@ package io.distributedlock.redis.script;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+
+import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.provider.LayoutFormat;
+import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.StoreText;
 
 /**
@@ -79,6 +84,12 @@ public final class RedisLayout {
 
 	private final byte[][] lastOrders = new byte[BUCKETS][];
 
+	/**
+	 * The lock of each bucket that was named last: a free lock is named for its attempt
+	 * and again for its release.
+	 */
+	private final @Nullable RedisLockKeys[] recent = new RedisLockKeys[BUCKETS];
+
 	public RedisLayout(String prefix) {
 		this.prefix = LockKey.of(prefix).encoded();
 		for (int bucket = 0; bucket < BUCKETS; bucket++) {
@@ -92,8 +103,14 @@ public final class RedisLayout {
 		int bucket = bucket(key);
 		String text = StoreText.shorten(key.encoded(), KEY_LENGTH);
 		String tag = this.tags[bucket];
-		String lock = tag + LOCK + text;
-		return new RedisLockKeys(lock, bytes(lock), this.lastOrders[bucket]);
+		RedisLockKeys keys = this.recent[bucket];
+		if (keys == null || keys.name().length() != tag.length() + LOCK.length() + text.length()
+				|| !keys.name().endsWith(text)) {
+			String lock = tag + LOCK + text;
+			keys = new RedisLockKeys(lock, bytes(lock), this.lastOrders[bucket]);
+			this.recent[bucket] = keys;
+		}
+		return keys;
 	}
 
 	/** Names all keys of a lock by the first of them, as a notification carries it. */
@@ -105,7 +122,7 @@ public final class RedisLayout {
 
 	/** Names the key of a lock's value alone. */
 	public byte[] lock(LockKey key) {
-		return bytes(this.tags[bucket(key)] + LOCK + StoreText.shorten(key.encoded(), KEY_LENGTH));
+		return keys(key).lock();
 	}
 
 	/** Names the key of the last order of a bucket, in the slot of all its locks. */
@@ -163,6 +180,7 @@ public final class RedisLayout {
 	static String scriptConstants() {
 		return String.format(Locale.ROOT, """
 				local ID_LENGTH, STATE, CREATED_START, CREATED_END = %d, %d, %d, %d
+				local FLAG, BEHIND_FLAG = STATE, CREATED_START
 				local RESERVED_HEADER_LENGTH, LABEL_LENGTH_START, HELD_HEADER_LENGTH = %d, %d, %d
 				local SCORE_LENGTH, ENTRY_LENGTH, LONGEST_QUEUE = %d, %d, %d
 				local HELD, RESERVED, KEPT = '%c', '%c', '%c'
@@ -180,6 +198,47 @@ public final class RedisLayout {
 	public static byte[] label(String text) {
 		int size = bytes(text).length;
 		return bytes(String.format(Locale.ROOT, "%0" + LABEL_SIZE_LENGTH + "d", size) + text);
+	}
+
+	/** The beginning of the value of a held lock, its owner and state. */
+	public static byte[] held(OwnerId owner) {
+		byte[] beginning = new byte[ID_LENGTH + 1];
+		owner.write(beginning, 0);
+		beginning[ID_LENGTH] = (byte) State.HELD.code;
+		return beginning;
+	}
+
+	/**
+	 * The value of a lock as a grant of the free lock made it, which has no wait queue:
+	 * its creation is the order of the grant. The value may be another one, since the
+	 * order is higher than the creation if the server's clock is not ahead of the last
+	 * order.
+	 * @param label the label of the process, behind its length
+	 */
+	public static byte[] held(OwnerId owner, long order, byte[] label) {
+		byte[] value = Arrays.copyOf(held(owner), HELD_HEADER_LENGTH - LABEL_SIZE_LENGTH + label.length);
+		writeDigits(order, value, ID_LENGTH + 1, MICROSECOND_LENGTH);
+		writeDigits(TimeUnit.MICROSECONDS.toSeconds(order), value, RESERVED_HEADER_LENGTH, GRANT_SECOND_LENGTH);
+		System.arraycopy(label, 0, value, value.length - label.length, label.length);
+		return value;
+	}
+
+	private static void writeDigits(long number, byte[] target, int from, int length) {
+		long rest = number;
+		for (int index = from + length - 1; index >= from; index--) {
+			target[index] = (byte) ('0' + rest % 10);
+			rest /= 10;
+		}
+	}
+
+	/**
+	 * Joins what several scripts take as one argument.
+	 * @param process the id of a process
+	 * @param flag what the script asks about that process
+	 * @param text what else it needs
+	 */
+	public static byte[] processArgument(String process, boolean flag, String text) {
+		return bytes(process + (flag ? "1" : "0") + text);
 	}
 
 	public static byte[] bytes(String text) {

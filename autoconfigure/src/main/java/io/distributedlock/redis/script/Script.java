@@ -32,8 +32,6 @@ public final class Script {
 
 	public static final Script INSPECT = load("value", "inspect");
 
-	public static final Script COMMANDS = load("commands");
-
 	public static final Script CHECK = load("check");
 
 	public static final Script SERVER = load("server");
@@ -53,9 +51,12 @@ public final class Script {
 
 	private final String digest;
 
+	private final byte[] encodedDigest;
+
 	private Script(byte[] text) {
 		this.text = text;
 		this.digest = digest(text);
+		this.encodedDigest = RedisLayout.bytes(this.digest);
 	}
 
 	private static Script load(String... names) {
@@ -90,6 +91,10 @@ public final class Script {
 	/** The SHA-1 of the text, the argument of EVALSHA. */
 	public String digest() {
 		return this.digest;
+	}
+
+	public byte[] encodedDigest() {
+		return this.encodedDigest;
 	}
 
 }

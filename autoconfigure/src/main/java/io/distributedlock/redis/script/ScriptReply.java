@@ -19,6 +19,11 @@ public record ScriptReply(List<?> values, boolean replicated, boolean resent, bo
 		this(values, replicated, false, false);
 	}
 
+	/** Returns the values of a reply, which is a list of them or one alone. */
+	public static List<?> values(Object reply) {
+		return (reply instanceof List<?> values) ? values : List.of(reply);
+	}
+
 	public ScriptReply withResent(boolean resent) {
 		return new ScriptReply(this.values, this.replicated, resent, this.resentUnseen);
 	}

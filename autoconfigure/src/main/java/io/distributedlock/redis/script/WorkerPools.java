@@ -1,32 +1,48 @@
 package io.distributedlock.redis.script;
 
 import java.time.Duration;
-import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
+import io.distributedlock.provider.LockThreads;
 
 /**
- * The threads for calls that block, however long the client or its pool blocks. Each kind
- * of call has a pool of its own, so that blocked acquires delay neither releases nor
- * renewals. The sizes are those for a single server; for a cluster the pools grow.
+ * The threads for calls that block, however long the client or its pool blocks. The calls
+ * of each kind to each node of a cluster have a few of their own, so that blocked
+ * acquires delay neither releases nor renewals, and a node that does not reply delays no
+ * calls to the others. Idle threads end.
  */
 public final class WorkerPools implements AutoCloseable {
+
+	private static final Log logger = LogFactory.getLog(WorkerPools.class);
 
 	/** Most callers of running calls have left already: only the client still waits. */
 	private static final Duration PATIENCE = Duration.ofSeconds(1);
 
-	private final WorkerPool acquirers = new WorkerPool("redis-call", 4);
+	/** Further calls would wait in vain, and need memory while no worker is free. */
+	private static final int MOST_WAITING = 10_000;
 
-	private final WorkerPool releasers = new WorkerPool("redis-release", 5);
-
-	/** Two, so that a renewal whose reply is lost does not delay the next one. */
-	private final WorkerPool renewers = new WorkerPool("redis-renewal", 2);
+	/** One for each node that was called. */
+	private final Map<Group, ThreadPoolExecutor> pools = new ConcurrentHashMap<>();
 
 	private final Duration patience;
+
+	/** Whether no more calls are accepted. */
+	private volatile boolean closed;
+
+	/** Whether calls that wait for a worker are dropped. */
+	private volatile boolean stopped;
 
 	public WorkerPools() {
 		this(PATIENCE);
@@ -42,24 +58,53 @@ public final class WorkerPools implements AutoCloseable {
 	}
 
 	/**
-	 * Executes a call in the pool of its kind, when a worker is free for it.
+	 * Executes a call when a worker is free for it.
 	 * @param kind the purpose of the call
-	 * @param node identifies the node of a cluster that is called, whose calls leave a
-	 * worker for others; {@code null} if there is no other node
+	 * @param node identifies the node of a cluster that is called; {@code null} if it is
+	 * not known, or the only one
 	 * @param call the call
 	 * @throws LockProviderException if there is no worker; the call is neither run nor
 	 * dropped then
 	 */
 	public void execute(CallKind kind, @Nullable Object node, WorkerTask call) {
-		pool(kind).execute(node, call);
+		ThreadPoolExecutor workers = this.pools.computeIfAbsent(new Group(kind, node), WorkerPools::newPool);
+		// In this order, either the end finds the pool, or this finds the end.
+		if (this.closed) {
+			throw RedisErrors.closed(null);
+		}
+		if (workers.getQueue().size() >= MOST_WAITING) {
+			throw RedisErrors
+				.notCalled(new RejectedExecutionException("More than " + MOST_WAITING + " calls wait for a worker"));
+		}
+		try {
+			workers.execute(() -> runOrDrop(call));
+		}
+		catch (RejectedExecutionException | OutOfMemoryError ex) {
+			throw workers.isShutdown() ? RedisErrors.closed(ex) : RedisErrors.notCalled(ex);
+		}
 	}
 
-	private WorkerPool pool(CallKind kind) {
-		return switch (kind) {
-			case ACQUIRE -> this.acquirers;
-			case RELEASE -> this.releasers;
-			case RENEWAL -> this.renewers;
+	private static ThreadPoolExecutor newPool(Group group) {
+		return switch (group.kind()) {
+			case ACQUIRE -> LockThreads.pool("redis-call", 4);
+			case RELEASE -> LockThreads.pool("redis-release", 5);
+			// Two, so that a renewal whose reply is lost does not delay the next one.
+			case RENEWAL -> LockThreads.pool("redis-renewal", 2);
 		};
+	}
+
+	private void runOrDrop(WorkerTask call) {
+		try {
+			if (this.stopped) {
+				call.drop(RedisErrors.closed(null));
+			}
+			else {
+				call.run();
+			}
+		}
+		catch (RuntimeException | Error ex) {
+			logger.error("A call of a worker failed", ex);
+		}
 	}
 
 	/**
@@ -70,27 +115,37 @@ public final class WorkerPools implements AutoCloseable {
 	 */
 	@Override
 	public void close() {
-		List<WorkerPool> pools = List.of(this.acquirers, this.releasers, this.renewers);
-		pools.forEach(WorkerPool::shutdown);
+		this.closed = true;
+		this.pools.values().forEach(ExecutorService::shutdown);
 		try {
-			if (!await(pools)) {
-				pools.forEach(WorkerPool::shutdownNow);
-				await(pools);
+			if (!await()) {
+				stop();
+				await();
 			}
 		}
 		catch (InterruptedException ex) {
-			pools.forEach(WorkerPool::shutdownNow);
+			stop();
 			Thread.currentThread().interrupt();
 		}
 	}
 
-	private boolean await(List<WorkerPool> pools) throws InterruptedException {
+	private boolean await() throws InterruptedException {
 		Deadline deadline = Deadline.after(this.patience);
 		boolean ended = true;
-		for (WorkerPool pool : pools) {
-			ended &= pool.awaitTermination(Math.max(0, deadline.remainingNanos()));
+		for (ExecutorService pool : this.pools.values()) {
+			ended &= pool.awaitTermination(Math.max(0, deadline.remainingNanos()), TimeUnit.NANOSECONDS);
 		}
 		return ended;
+	}
+
+	private void stop() {
+		this.stopped = true;
+		// Each of those that wait is dropped when it is run.
+		this.pools.values().forEach((pool) -> pool.shutdownNow().forEach(Runnable::run));
+	}
+
+	/** The calls of one kind to one node. */
+	private record Group(CallKind kind, @Nullable Object node) {
 	}
 
 }

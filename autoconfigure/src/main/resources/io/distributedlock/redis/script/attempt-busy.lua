@@ -1,12 +1,14 @@
 -- The second part of attempt.lua, for a lock that has a value: a reservation that this
 -- process may use, an earlier grant to this owner, or a busy lock.
+local process = string.sub(ARGV[4], 1, ID_LENGTH)
+local entry = string.sub(ARGV[4], BEHIND_FLAG)
 local remaining = false
 local id = string.sub(value, 1, ID_LENGTH)
 local state = string.sub(value, STATE, STATE)
 local left = false
 local acquirable = false
 if state == RESERVED then
-  acquirable = id == ARGV[4]
+  acquirable = id == process
   if not acquirable then
     left = redis.call('PTTL', KEYS[1])
     local reserved = left - POLL_INTERVAL_MILLIS
@@ -16,13 +18,13 @@ if state == RESERVED then
 end
 if acquirable then
   local _, queue = parts(value)
-  queue = without(queue, ARGV[4])
-  local reply = redis.pcall('SET', KEYS[1], ARGV[1] .. HELD .. string.sub(value, CREATED_START, CREATED_END) .. time[1]
+  queue = without(queue, process)
+  local reply = redis.pcall('SET', KEYS[1], ARGV[1] .. string.sub(value, CREATED_START, CREATED_END) .. time[1]
       .. ARGV[3] .. queue, 'PX', ARGV[2])
   if reply.err then
     return reply
   end
-elseif state == HELD and id == ARGV[1] then
+elseif string.sub(value, 1, STATE) == ARGV[1] then
   remaining = redis.call('PTTL', KEYS[1])
 else
   local header = value
@@ -30,9 +32,9 @@ else
   if state == HELD or state == RESERVED then
     local length = header_length(value)
     header = string.sub(value, 1, length)
-    if ARGV[5] ~= '' then
+    if entry ~= '' then
       -- A long queue is not copied for the attempts of those that are in it.
-      local present = string.find(value, ARGV[4], length + 1, true)
+      local present = string.find(value, process, length + 1, true)
       if present then
         score = tonumber(string.sub(value, present + ID_LENGTH, present + ENTRY_LENGTH - 1))
       else
@@ -44,20 +46,20 @@ else
         end
         local entered
         local position = #queue
-        if ARGV[5] == '0' then
+        if entry == '0' then
           -- The server's clock may have stepped back since the last entry.
           entered = score_after(string.sub(queue, -SCORE_LENGTH), now)
         else
-          entered = string.format('%016.0f', tonumber(ARGV[5]))
+          entered = string.format('%016.0f', tonumber(entry))
           while position > 0 and string.sub(queue, position - SCORE_LENGTH + 1, position) > entered do
             position = position - ENTRY_LENGTH
           end
         end
-        local added = redis.pcall('SET', KEYS[1], header .. string.sub(queue, 1, position) .. ARGV[4] .. entered
+        local added = redis.pcall('SET', KEYS[1], header .. string.sub(queue, 1, position) .. process .. entered
             .. string.sub(queue, position + 1), 'KEEPTTL')
         if added.ok then
           score = tonumber(entered)
-          missed = ARGV[5] == '0' and 0 or 1
+          missed = entry == '0' and 0 or 1
         elseif not string.find(added.err, OUT_OF_MEMORY) then
           return added
         end
@@ -73,4 +75,4 @@ end
 if remaining then
   return {order, remaining}
 end
-return {order}
+return order

@@ -1,10 +1,11 @@
 -- Attempts to acquire a lock.
 -- KEYS: the lock, the last order of its bucket.
--- ARGV: owner; lease in milliseconds; label of the process, behind its length; id of the
---   process; the score of the process in the wait queue: empty = the process does not wait,
---   0 = it has no score yet, else the score of its earlier entry; 1 if the lock is probably
---   not free.
--- Reply to a grant: {order}, or {order, remaining milliseconds} if this owner held the
+-- ARGV: owner and state, with which the value of the grant begins; lease in milliseconds;
+--   label of the process, behind its length; in one argument, since each costs time, the id
+--   of the process, 1 if the lock is probably not free or else 0, and the score of the process
+--   in the wait queue: empty = the process does not wait, 0 = it has no score yet, else the
+--   score of its earlier entry.
+-- Reply to a grant: the order, or {order, remaining milliseconds} if this owner held the
 --   lock already.
 -- Reply otherwise: {0, header of the value, remaining milliseconds, server's microsecond,
 --   score, missed}. Missed is 1 if the earlier entry is gone: if the value is still the same,
@@ -12,15 +13,15 @@
 -- Continues in attempt-busy.lua unless the lock is free.
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
-local value = ARGV[6] == '1' and redis.call('GET', KEYS[1])
+local value = string.sub(ARGV[4], FLAG, FLAG) == '1' and redis.call('GET', KEYS[1])
 if not value then
   local created = time[1] .. string.sub('00000' .. time[2], -6)
-  local reply = redis.pcall('SET', KEYS[1], ARGV[1] .. HELD .. created .. time[1] .. ARGV[3], 'NX', 'PX', ARGV[2])
+  local reply = redis.pcall('SET', KEYS[1], ARGV[1] .. created .. time[1] .. ARGV[3], 'NX', 'PX', ARGV[2])
   if reply and reply.ok then
     if redis.call('ZADD', KEYS[2], 'GT', 'CH', now, ORDER_MEMBER) == 0 then
       now = tonumber(redis.call('ZINCRBY', KEYS[2], 1, ORDER_MEMBER))
     end
-    return {now}
+    return now
   end
   -- At maxmemory, the server refuses SET before it applies NX.
   if reply and not string.find(reply.err, OUT_OF_MEMORY) then

@@ -3,20 +3,20 @@
 -- lock free.
 -- The key outlives the reservation by one poll interval. A process that acquires the lock
 -- in that time still finds the reservation, and with it the wait queue.
--- Reply: {1} if the lock is free now, or {1, further, score, denied}: it is reserved.
+-- Reply: 1 if the lock is free now, or {1, further, score, denied}: it is reserved.
 --   Further is the number of further processes in the queue. Score is that with which this
 --   process has entered the queue again, or 0. Denied is the error of PUBLISH, or empty.
 if queue == '' then
   redis.call('DEL', KEYS[1])
-  return {1}
+  return 1
 end
 local first = string.sub(queue, 1, ID_LENGTH)
 local further = string.sub(queue, ENTRY_LENGTH + 1)
 local again, score = '', 0
-if ARGV[4] == '1' then
+if string.sub(ARGV[2], FLAG, FLAG) == '1' then
   -- Later than the creation, by which the process recognises that it has missed its turn.
   score = score_after(string.sub(queue, -SCORE_LENGTH), tonumber(string.sub(value, CREATED_START, CREATED_END)) + 1)
-  again = ARGV[2] .. score
+  again = string.sub(ARGV[2], 1, ID_LENGTH) .. score
   score = tonumber(score)
 end
 if redis.pcall('SET', KEYS[1], first .. RESERVED .. string.sub(value, CREATED_START, CREATED_END) .. further .. again,
@@ -26,7 +26,7 @@ if redis.pcall('SET', KEYS[1], first .. RESERVED .. string.sub(value, CREATED_ST
   score = 0
 end
 local denied = ''
-local published = redis.pcall('PUBLISH', ARGV[3] .. first, KEYS[1])
+local published = redis.pcall('PUBLISH', string.sub(ARGV[2], BEHIND_FLAG) .. first, KEYS[1])
 if type(published) == 'table' then
   denied = published.err
 end

@@ -1,15 +1,12 @@
--- Describes the server that runs a script for a key.
+-- Identifies the server that runs a script for a key.
 -- KEYS: a key of the server, which is not used, and unless the server is a node of a cluster
--- the format of the layout. ARGV: sections of INFO.
--- Reply: {server's microsecond, those sections of INFO that the user may read, 1 if the
+-- the format of the layout.
+-- Reply: {server's microsecond, the section 'server' of INFO if the user may read it, 1 if the
 -- server has the format}.
 local time = redis.call('TIME')
-local info = ''
-for _, section in ipairs(ARGV) do
-  local text = redis.pcall('INFO', section)
-  if type(text) == 'string' then
-    info = info .. text .. '\n'
-  end
+local info = redis.pcall('INFO', 'server')
+if type(info) ~= 'string' then
+  info = ''
 end
 local found = 0
 if KEYS[2] then

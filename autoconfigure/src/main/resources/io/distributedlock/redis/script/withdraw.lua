@@ -1,24 +1,25 @@
 -- Removes a process from the wait queue of a lock. Continues in reserve.lua if the lock is
 -- reserved for that process.
 -- KEYS: the lock.
--- ARGV: empty; id of the process; channel prefix; empty.
--- Reply: {1} if the process was in the queue, {0} if not, or that of reserve.lua.
+-- ARGV: empty; id of the process, 0 and channel prefix.
+-- Reply: 1 if the process was in the queue, 0 if not, or that of reserve.lua.
 local value = redis.call('GET', KEYS[1])
 local state = value and string.sub(value, STATE, STATE)
 if state ~= HELD and state ~= RESERVED then
-  return {0}
+  return 0
 end
+local process = string.sub(ARGV[2], 1, ID_LENGTH)
 local header, queue = parts(value)
-local rest, present = without(queue, ARGV[2])
-if string.sub(value, 1, STATE) ~= ARGV[2] .. RESERVED then
+local rest, present = without(queue, process)
+if string.sub(value, 1, STATE) ~= process .. RESERVED then
   if not present then
-    return {0}
+    return 0
   end
   -- At maxmemory, the entry remains: its notification will be withdrawn.
   local reply = redis.pcall('SET', KEYS[1], header .. rest, 'KEEPTTL')
   if reply.err and not string.find(reply.err, OUT_OF_MEMORY) then
     return reply
   end
-  return {1}
+  return 1
 end
 queue = rest

@@ -201,7 +201,7 @@ class WorkerPoolsTests {
 	void callIsRefusedIfTooManyWaitForAWorker(String node) {
 		CountDownLatch end = new CountDownLatch(1);
 		WorkerPools pools = new WorkerPools(Duration.ofMinutes(1));
-		int waiting = 10_000 + ((node != null) ? 1 : 2);
+		int waiting = 10_000 + 2;
 		for (int call = 0; call < waiting; call++) {
 			pools.execute(CallKind.RENEWAL, node, () -> {
 				try {

@@ -18,11 +18,11 @@ import io.distributedlock.redis.script.ScriptCall;
 import io.distributedlock.redis.script.ScriptExecutor;
 
 /**
- * Executor that sends no attempt before the servers were checked. Attempts wait for one
- * check together, or with a client that blocks each makes the check itself. Releases and
- * renewals are sent at once.
+ * The wait of attempts for the check of the servers: none is sent before. They wait for
+ * one check together, or with a client that blocks each makes the check itself. Releases
+ * and renewals need no check.
  */
-public final class GatedScriptExecutor implements ScriptExecutor {
+public final class AttemptGate {
 
 	private final ScriptExecutor executor;
 
@@ -31,26 +31,22 @@ public final class GatedScriptExecutor implements ScriptExecutor {
 	/** The checks that are under way, by slot; at most one per bucket. */
 	private final Map<Integer, SharedCheck> checks = new ConcurrentHashMap<>();
 
-	public GatedScriptExecutor(ScriptExecutor executor, StartCheck check) {
+	public AttemptGate(ScriptExecutor executor, StartCheck check) {
 		this.executor = executor;
 		this.check = check;
 	}
 
-	@Override
-	public boolean isBlocking() {
-		return this.executor.isBlocking();
+	/** Whether an attempt needs no check any more. */
+	public boolean isOpenFor(ScriptCall attempt) {
+		return this.check.isPassed(attempt);
 	}
 
-	@Override
-	public void run(ScriptCall call, CallKind kind, Deadline deadline, ReplyHandler<?> operation) {
-		if (kind != CallKind.ACQUIRE || this.check.isPassed(call)) {
-			this.executor.run(call, kind, deadline, operation);
-			return;
-		}
+	/** Runs an attempt once the servers were checked. */
+	public void runAfterCheck(ScriptCall call, Deadline deadline, ReplyHandler<?> operation) {
 		operation.recordQueued();
 		UncheckedAttempt attempt = new UncheckedAttempt(call, deadline, operation);
 		if (this.executor.isBlocking()) {
-			attempt.end(failure(this.check.begin(this.check.slot(call), deadline)), true);
+			end(attempt, failure(this.check.begin(this.check.slot(call), deadline)), true);
 		}
 		else {
 			join(attempt);
@@ -70,6 +66,26 @@ public final class GatedScriptExecutor implements ScriptExecutor {
 		}
 	}
 
+	/**
+	 * Sends an attempt after a check that succeeded.
+	 * @param began whether the attempt has begun the check, whose time is its own
+	 */
+	private void end(UncheckedAttempt attempt, @Nullable RuntimeException failure, boolean began) {
+		if (failure == null) {
+			this.executor.run(attempt.call, CallKind.ACQUIRE, attempt.deadline, attempt.operation);
+		}
+		else if (!(failure instanceof LockProviderException known)) {
+			attempt.operation.call().fail(failure);
+		}
+		else if (!began && known.error() == LockError.STORE_TIMEOUT && !attempt.deadline.isPast()) {
+			join(attempt);
+		}
+		else {
+			attempt.operation.fail(known.isEffectUnknown() ? LockProviderException.nothingSent(known.error(),
+					known.provider(), known.problem(), known.getCause()) : known);
+		}
+	}
+
 	private static @Nullable RuntimeException failure(StoreCall<Boolean> check) {
 		try {
 			check.result();
@@ -78,31 +94,6 @@ public final class GatedScriptExecutor implements ScriptExecutor {
 		catch (RuntimeException ex) {
 			return ex;
 		}
-	}
-
-	@Override
-	public int slot(byte[] key) {
-		return this.executor.slot(key);
-	}
-
-	@Override
-	public @Nullable Object node(int slot) {
-		return this.executor.node(slot);
-	}
-
-	@Override
-	public @Nullable Object client() {
-		return this.executor.client();
-	}
-
-	@Override
-	public StoreCall<Boolean> confirmNotHeld(byte[] lock, Deadline deadline) {
-		return this.executor.confirmNotHeld(lock, deadline);
-	}
-
-	@Override
-	public void close() {
-		this.executor.close();
 	}
 
 	/** A check for which attempts wait. The first one has begun it. */
@@ -122,7 +113,7 @@ public final class GatedScriptExecutor implements ScriptExecutor {
 
 		private void begin() {
 			try {
-				StoreCall<Boolean> begun = GatedScriptExecutor.this.check.begin(this.slot, this.first.deadline);
+				StoreCall<Boolean> begun = AttemptGate.this.check.begin(this.slot, this.first.deadline);
 				begun.onDone(() -> end(failure(begun)));
 			}
 			catch (RuntimeException | Error ex) {
@@ -143,49 +134,16 @@ public final class GatedScriptExecutor implements ScriptExecutor {
 		}
 
 		private void end(@Nullable RuntimeException failure) {
-			GatedScriptExecutor.this.checks.remove(this.slot, this);
+			AttemptGate.this.checks.remove(this.slot, this);
 			List<UncheckedAttempt> waiting = removeOthers();
-			this.first.end(failure, true);
-			waiting.forEach((attempt) -> attempt.end(failure, false));
+			AttemptGate.this.end(this.first, failure, true);
+			waiting.forEach((attempt) -> AttemptGate.this.end(attempt, failure, false));
 		}
 
 	}
 
 	/** An attempt that is sent after the check. */
-	private final class UncheckedAttempt {
-
-		private final ScriptCall call;
-
-		private final Deadline deadline;
-
-		private final ReplyHandler<?> operation;
-
-		private UncheckedAttempt(ScriptCall call, Deadline deadline, ReplyHandler<?> operation) {
-			this.call = call;
-			this.deadline = deadline;
-			this.operation = operation;
-		}
-
-		/**
-		 * Sends the attempt after a check that succeeded.
-		 * @param began whether the attempt has begun the check, whose time is its own
-		 */
-		private void end(@Nullable RuntimeException failure, boolean began) {
-			if (failure == null) {
-				GatedScriptExecutor.this.executor.run(this.call, CallKind.ACQUIRE, this.deadline, this.operation);
-			}
-			else if (!(failure instanceof LockProviderException known)) {
-				this.operation.call().fail(failure);
-			}
-			else if (!began && known.error() == LockError.STORE_TIMEOUT && !this.deadline.isPast()) {
-				join(this);
-			}
-			else {
-				this.operation.fail(known.isEffectUnknown() ? LockProviderException.nothingSent(known.error(),
-						known.provider(), known.problem(), known.getCause()) : known);
-			}
-		}
-
+	private record UncheckedAttempt(ScriptCall call, Deadline deadline, ReplyHandler<?> operation) {
 	}
 
 }
