@@ -19,14 +19,22 @@ final class ZooKeeperContender implements LockContender {
 
 	private final ContenderId contention;
 
-	ZooKeeperContender(ZooKeeperContext components, ContenderId contention) {
+	private final FreeLockCalls freeLockCalls;
+
+	ZooKeeperContender(ZooKeeperContext components, ContenderId contention, FreeLockCalls freeLockCalls) {
 		this.components = components;
+		this.freeLockCalls = freeLockCalls;
 		this.contention = contention;
 	}
 
 	@Override
 	public StoreCall<AttemptResult> attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
 		return new AttemptOperation(this.components, this.contention, owner, lease, willWait, timeout).begin();
+	}
+
+	@Override
+	public StoreCall<AttemptResult> attemptBlocking(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
+		return this.freeLockCalls.attempt(this.contention, owner, lease, willWait, timeout);
 	}
 
 	@Override

@@ -49,9 +49,10 @@ import io.distributedlock.zookeeper.session.ZooKeeperLockSettings;
  * writes prove that it lasts, or with its lease if that is not renewed. An ensemble that
  * does not answer is a {@link LockProviderException}, never a busy lock.
  * <p>
- * The documentation of this package describes the recipe. No call waits but
- * {@link #check}: it is sent on the calling thread and continued on the client's event
- * thread. No call needs a thread of its own. Safe for use by many threads.
+ * The documentation of this package describes the recipe. Only {@link #check}, the calls
+ * of an operator, and the blocking ones that a lock without waiters needs make the
+ * calling thread wait; any other is continued on the client's event thread. No call needs
+ * a thread of its own. Safe for use by many threads.
  *
  * @since 0.1.0
  */
@@ -83,6 +84,8 @@ public final class ZooKeeperLockProvider implements LockProvider, LockInspector,
 
 	private final ZooKeeperContext components;
 
+	private final FreeLockCalls freeLockCalls;
+
 	private final LockNodeInspector inspector;
 
 	/**
@@ -111,6 +114,7 @@ public final class ZooKeeperLockProvider implements LockProvider, LockInspector,
 		LockHolderResolver holders = new LockHolderResolver(this.paths);
 		this.components = new ZooKeeperContext(this.sessions, this.lockNodes, this.queueEntries, this.reservations,
 				this.undecided, holders, new ShortLeaseWarning(settings.exclusive()), timer);
+		this.freeLockCalls = new FreeLockCalls(this.components, this.releaseCalls);
 		this.inspector = new LockNodeInspector(this.sessions, this.paths, holders, timer);
 		this.registration = RootRegistration.register(client, root);
 		try {
@@ -142,7 +146,8 @@ public final class ZooKeeperLockProvider implements LockProvider, LockInspector,
 	@Override
 	public LockContender newContender(LockKey key, Runnable onNotified) {
 		return new ZooKeeperContender(this.components,
-				new ContenderId(key, this.paths.of(key), this.contenders.incrementAndGet(), onNotified));
+				new ContenderId(key, this.paths.of(key), this.contenders.incrementAndGet(), onNotified),
+				this.freeLockCalls);
 	}
 
 	@Override
@@ -169,6 +174,11 @@ public final class ZooKeeperLockProvider implements LockProvider, LockInspector,
 	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration keepFor, Duration timeout) {
 		Assert.isTrue(keepFor.isZero(), "ZooKeeper keeps no lock after its release");
 		return this.releaseCalls.release(key, owner, timeout);
+	}
+
+	@Override
+	public StoreCall<ReleaseOutcome> releaseBlocking(LockGrant grant, Duration timeout) {
+		return this.freeLockCalls.release(grant, timeout);
 	}
 
 	@Override

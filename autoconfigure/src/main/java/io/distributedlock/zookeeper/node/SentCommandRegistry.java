@@ -28,6 +28,20 @@ final class SentCommandRegistry {
 	}
 
 	/**
+	 * Adds a command whose answer a thread will wait for.
+	 * @return {@code false} if the lock has other commands
+	 */
+	boolean addAlone(SentCommand command) {
+		command.recordAwaited(true);
+		return this.commands.putIfAbsent(command.key(), List.of(command)) == null;
+	}
+
+	/** Returns whether a thread waits for the answer to a command for a lock. */
+	boolean isAwaited(LockKey key) {
+		return this.commands.getOrDefault(key, List.of()).stream().anyMatch(SentCommand::isAwaited);
+	}
+
+	/**
 	 * Removes a command.
 	 * @return {@code false} if it was removed before
 	 */

@@ -78,6 +78,46 @@ public final class UnacknowledgedCommands {
 		return command.answer();
 	}
 
+	/**
+	 * Begins an acquire for which the current thread will wait.
+	 * @return the command, to be ended by that thread, or {@code null} if another command
+	 * for the same lock is undecided
+	 */
+	public @Nullable SentCommand tryBegin(NodeAttempt attempt) {
+		SentCommand command = SentCommand.ofAcquire(attempt);
+		return this.commands.addAlone(command) ? command : null;
+	}
+
+	/** Begins a release as {@link #tryBegin(NodeAttempt)} begins an acquire. */
+	public @Nullable SentCommand tryBegin(LockNode node) {
+		SentCommand command = SentCommand.ofRelease(node);
+		return this.commands.addAlone(command) ? command : null;
+	}
+
+	/** Ends a command whose answer says what it has done. */
+	public void end(SentCommand command, ReleaseOutcome outcome) {
+		if (this.commands.remove(command)) {
+			command.end(outcome);
+		}
+	}
+
+	/** Ends an acquire that has failed, or decides it later. */
+	public void endAcquire(SentCommand command, Throwable failure) {
+		command.recordAwaited(false);
+		if (ZooKeeperErrors.isUnclear(failure)) {
+			retryLater(command, failure);
+		}
+		else {
+			end(command, ReleaseOutcome.NOT_HELD);
+		}
+	}
+
+	/** Decides a command by a read, because no thread waits for its answer any more. */
+	public void decide(SentCommand command) {
+		command.recordAwaited(false);
+		read(command.session(), List.of(command));
+	}
+
 	private void completeWith(SentCommand command, CompletableFuture<Boolean> sent) {
 		sent.whenComplete((existed, failure) -> {
 			if (failure != null) {
@@ -177,7 +217,9 @@ public final class UnacknowledgedCommands {
 		}
 	}
 
-	private void retryLater(SentCommand command, Throwable failure) {
+	/** Decides a command by a read later, because its answer was lost. */
+	public void retryLater(SentCommand command, Throwable failure) {
+		command.recordAwaited(false);
 		if (command.session().hasEnded() || ZooKeeperErrors.isSessionOver(failure)) {
 			logger.debug("The session has ended in which a command for '" + command.key() + "' was sent", failure);
 			complete(command, command.outcomeAfterSession());
@@ -197,7 +239,7 @@ public final class UnacknowledgedCommands {
 		this.commands.forEach((command) -> {
 			if (command.session() == session) {
 				command.resetPauses();
-				if (command.begin()) {
+				if (!this.commands.isAwaited(command.key()) && command.begin()) {
 					due.add(command);
 				}
 			}
@@ -225,7 +267,8 @@ public final class UnacknowledgedCommands {
 			if (soon.isBefore(next)) {
 				this.alarm.setAt(next);
 			}
-			else if (!command.session().isConnected() || (!alone && command.czxid() == 0)) {
+			else if (!command.session().isConnected() || (!alone && command.czxid() == 0)
+					|| this.commands.isAwaited(command.key())) {
 				this.alarm.setAt(command.postpone(next));
 			}
 			else if (command.begin()) {

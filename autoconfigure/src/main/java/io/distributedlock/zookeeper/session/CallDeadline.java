@@ -127,7 +127,7 @@ public final class CallDeadline implements Runnable {
 			used.silence().renewalTimedOut(this.begunAtNanos);
 		}
 		else if (used != null) {
-			used.silence().callTimedOut(this.begunAtNanos);
+			used.callTimedOut(this.begunAtNanos);
 		}
 	}
 

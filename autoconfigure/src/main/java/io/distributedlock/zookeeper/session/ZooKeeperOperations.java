@@ -52,6 +52,19 @@ public final class ZooKeeperOperations {
 		return end;
 	}
 
+	/**
+	 * Creates an ephemeral node and waits for the answer.
+	 * @param stat receives the {@link Stat} of the node
+	 */
+	public void createNow(String path, Stat stat) throws KeeperException, InterruptedException {
+		this.zooKeeper.create(path, EMPTY, this.acl, CreateMode.EPHEMERAL, stat);
+	}
+
+	/** Deletes a node without a change of its data and waits for the answer. */
+	public void deleteNow(String path) throws KeeperException, InterruptedException {
+		this.zooKeeper.delete(path, LockNodeState.HELD.version());
+	}
+
 	/** Creates an ephemeral sequential node and returns the name that it got. */
 	public CompletableFuture<String> createSequential(String path) {
 		CompletableFuture<String> end = new CompletableFuture<>();
