@@ -215,8 +215,7 @@ final class AttemptOperation {
 			joinQueue(session, operation).whenComplete((answer, failure) -> guard(() -> end(attempt, answer, failure)));
 		}
 		else {
-			operation.create()
-				.whenComplete((czxid, failure) -> guard(() -> created(attempt, operation, czxid, failure)));
+			operation.create((czxid, failure) -> guard(() -> created(attempt, operation, czxid, failure)));
 		}
 	}
 
@@ -258,7 +257,7 @@ final class AttemptOperation {
 		if (this.willWait) {
 			return joinQueue(attempt.session(), operation);
 		}
-		return this.deadline.awaitNode(attempt.session().operations().read(attempt.path().lockNode(), null))
+		return this.deadline.awaitExisting(attempt.session().operations().read(attempt.path().lockNode(), null))
 			.thenCompose((read) -> (read.isEmpty() && round + 1 < QueuedAttempt.MAX_ROUNDS)
 					? attemptWithoutEntry(attempt, operation, round + 1) : CompletableFuture
 						.completedFuture(AttemptAnswer.busy(QueuedAttempt.POLL_WITHOUT_WATCH, read.orElse(null))));

@@ -84,9 +84,10 @@ final class FreeLockCalls {
 			Duration timeout) {
 		Deadline deadline = Deadline.after(timeout);
 		Session session = mayBlock() ? this.components.sessions().present() : null;
-		SentCommand command = (session != null && isFirst(contender, owner, session, willWait)) ? this.components
-			.undecided()
-			.tryBegin(new NodeAttempt(contender.key(), contender.path(), owner, session)) : null;
+		SentCommand command = (session != null && isFirst(contender, owner, session, willWait))
+				? this.components.undecided()
+					.tryBegin(new NodeAttempt(contender.key(), contender.path(), owner, session))
+				: null;
 		if (command == null) {
 			return new AttemptOperation(this.components, contender, owner, lease, willWait, timeout).begin();
 		}
@@ -112,14 +113,7 @@ final class FreeLockCalls {
 		Stat stat = new Stat();
 		Code code = send(command, deadline, (operations) -> operations.createNow(attempt.path().lockNode(), stat));
 		if (code == Code.OK) {
-			LockNode node = new LockNode(attempt, stat.getCzxid(), LockNodeState.HELD, lease);
-			LockException failure = AttemptOperation.add(node, this.components);
-			this.components.undecided().end(command, ReleaseOutcome.NOT_HELD);
-			if (failure == null) {
-				return AnsweredStoreCall.of(new AttemptResult.Granted(node.grant()));
-			}
-			session.free(attempt.path().lockNodeLength());
-			return AnsweredStoreCall.failed(failure);
+			return created(command, new LockNode(attempt, stat.getCzxid(), LockNodeState.HELD, lease));
 		}
 		session.free(attempt.path().lockNodeLength());
 		if (code == null && deadline.isPast()) {
@@ -138,6 +132,19 @@ final class FreeLockCalls {
 		}
 		this.components.undecided().end(command, ReleaseOutcome.NOT_HELD);
 		return (code == Code.NODEEXISTS) ? next.beginRefused(attempt) : next.begin();
+	}
+
+	/**
+	 * Adds the lock node before the command ends, for the command hides it from others.
+	 */
+	private StoreCall<AttemptResult> created(SentCommand command, LockNode node) {
+		LockException failure = AttemptOperation.add(node, this.components);
+		this.components.undecided().end(command, ReleaseOutcome.NOT_HELD);
+		if (failure == null) {
+			return AnsweredStoreCall.of(new AttemptResult.Granted(node.grant()));
+		}
+		node.session().free(node.path().lockNodeLength());
+		return AnsweredStoreCall.failed(failure);
 	}
 
 	/** Releases a grant as {@link ReleaseCalls} do. */
@@ -183,7 +190,7 @@ final class FreeLockCalls {
 	 */
 	private @Nullable Code send(SentCommand command, Deadline deadline, Request request) {
 		Session session = command.attempt().session();
-		long sentAtNanos = System.nanoTime();
+		Deadline sentAt = Deadline.now();
 		TimeoutInterrupt timeout = new TimeoutInterrupt();
 		CallWatchdog.Call watched = this.watchdog.begin(deadline, false, timeout);
 		Code code = null;
@@ -214,7 +221,7 @@ final class FreeLockCalls {
 			else {
 				this.components.undecided().decide(command);
 				if (timedOut) {
-					session.callTimedOut(sentAtNanos);
+					session.callTimedOut(sentAt.nanos());
 				}
 			}
 		}

@@ -3,6 +3,8 @@ package io.distributedlock.zookeeper;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
 
@@ -59,6 +61,8 @@ import io.distributedlock.zookeeper.session.ZooKeeperLockSettings;
 public final class ZooKeeperLockProvider implements LockProvider, LockInspector, AutoCloseable {
 
 	private static final Log logger = LogFactory.getLog(ZooKeeperLockProvider.class);
+
+	private static final long CLEAN_UP_PAUSE_MILLIS = 500;
 
 	private final AtomicLong contenders = new AtomicLong();
 
@@ -225,12 +229,47 @@ public final class ZooKeeperLockProvider implements LockProvider, LockInspector,
 			this.sessions.close();
 			Session last = this.sessions.last();
 			if (last != null) {
-				new CloseCleanup(last, this.components, this.registration::isReplaced, () -> leave(last)).begin();
+				this.lockNodes.share();
+				last.keepWhile(() -> !this.lockNodes.isEmpty());
+				cleanUp(last);
 			}
 		}
 		finally {
 			this.registration.close();
 		}
+	}
+
+	/**
+	 * Lets the last session last until no node remains for which others would wait.
+	 * <p>
+	 * A lock that is held can be released by its holder, or ends with its lease. Either
+	 * deletes the lock node as long as the client is open; otherwise the node ends with
+	 * the session. A reservation or a queue entry whose deletion has had no answer is
+	 * deleted again. The timer of the provider may be closed too, so that the JVM's own
+	 * timer looks at the nodes; it runs nothing that blocks.
+	 */
+	private void cleanUp(Session last) {
+		this.lockNodes.expireLeases();
+		if (!last.hasEnded() && this.lockNodes.isEmpty() && (isDecided() || !last.isAlive())) {
+			leave(last);
+		}
+		if (last.hasEnded()) {
+			this.lockNodes.unshare();
+			return;
+		}
+		// An acquire without an answer could take another provider's node for its own.
+		this.undecided.retryDue(!this.registration.isReplaced());
+		if (last.isConnected()) {
+			this.reservations.retryEnd();
+			this.queueEntries.retryDeletions(last);
+		}
+		CompletableFuture.delayedExecutor(CLEAN_UP_PAUSE_MILLIS, TimeUnit.MILLISECONDS, Runnable::run)
+			.execute(() -> cleanUp(last));
+	}
+
+	/** Returns whether each command is known to have ended. */
+	private boolean isDecided() {
+		return this.undecided.size() == 0 && this.reservations.isEmpty() && !this.queueEntries.hasDeletions();
 	}
 
 	/** Deletes the process node, unless another provider uses it. */

@@ -173,9 +173,8 @@ class FreeLockCallsTests {
 	private LockGrant acquireAfterAnOutage() {
 		return ((AttemptResult.Granted) await().atMost(PATIENCE)
 			.ignoreExceptionsInstanceOf(LockException.class)
-			.until(() -> resultOf(
-					contender(this.process).attemptBlocking(OwnerId.random(), LEASE, false, PATIENCE), PATIENCE),
-					AttemptResult.Granted.class::isInstance))
+			.until(() -> resultOf(contender(this.process).attemptBlocking(OwnerId.random(), LEASE, false, PATIENCE),
+					PATIENCE), AttemptResult.Granted.class::isInstance))
 			.grant();
 	}
 
