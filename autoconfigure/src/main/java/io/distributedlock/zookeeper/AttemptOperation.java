@@ -72,7 +72,19 @@ final class AttemptOperation {
 	}
 
 	StoreCall<AttemptResult> begin() {
-		this.call.recordSent(false);
+		return begin(false);
+	}
+
+	/**
+	 * Begins an attempt whose first command was sent and is undecided: it goes on once
+	 * that is decided.
+	 */
+	StoreCall<AttemptResult> beginAfterLostAnswer() {
+		return begin(true);
+	}
+
+	private StoreCall<AttemptResult> begin(boolean sent) {
+		this.call.recordSent(sent);
 		this.call.onAbandon(this.deadline);
 		Session present = this.components.sessions().present();
 		if (present != null) {
@@ -81,6 +93,19 @@ final class AttemptOperation {
 		else {
 			awaitSession();
 		}
+		return this.call;
+	}
+
+	/** Begins an attempt whose first command was refused, because the lock is busy. */
+	StoreCall<AttemptResult> beginRefused(NodeAttempt attempt) {
+		this.call.onAbandon(this.deadline);
+		this.deadline.begin(attempt.session());
+		guard(() -> {
+			if (allocate(attempt)) {
+				contendForBusy(attempt, operation(attempt), 0)
+					.whenComplete((answer, failure) -> guard(() -> end(attempt, answer, failure)));
+			}
+		});
 		return this.call;
 	}
 
@@ -155,18 +180,33 @@ final class AttemptOperation {
 				"has not yet answered whether an earlier command for the same lock took effect", null);
 	}
 
+	static LockProviderException sessionFull() {
+		return LockProviderException.nothingSent(LockError.SESSION_FULL, ZooKeeperErrors.PROVIDER,
+				"cannot hold more locks in this process's session: their paths together are longer than "
+						+ Session.MAX_PATH_BYTES + " bytes",
+				null);
+	}
+
+	private boolean allocate(NodeAttempt attempt) {
+		if (!attempt.session().tryAllocate(attempt.path().lockNodeLength())) {
+			fail(sessionFull());
+			return false;
+		}
+		this.allocated = attempt.session();
+		return true;
+	}
+
+	private AcquireOperation operation(NodeAttempt attempt) {
+		return new AcquireOperation(attempt, this.components.undecided(), this.components.sessions().persistentNodes(),
+				this.deadline);
+	}
+
 	private void allocateAndSend(NodeAttempt attempt) {
-		Session session = attempt.session();
-		if (!session.tryAllocate(attempt.path().lockNodeLength())) {
-			fail(LockProviderException.nothingSent(LockError.SESSION_FULL, ZooKeeperErrors.PROVIDER,
-					"cannot hold more locks in this process's session: their paths together are longer than "
-							+ Session.MAX_PATH_BYTES + " bytes",
-					null));
+		if (!allocate(attempt)) {
 			return;
 		}
-		this.allocated = session;
-		AcquireOperation operation = new AcquireOperation(attempt, this.components.undecided(),
-				this.components.sessions().persistentNodes(), this.deadline);
+		Session session = attempt.session();
+		AcquireOperation operation = operation(attempt);
 		QueueNode entry = this.components.queueEntries().find(attempt.key(), session);
 		if (entry != null) {
 			sendFrom(entry, attempt, operation);
@@ -175,8 +215,7 @@ final class AttemptOperation {
 			joinQueue(session, operation).whenComplete((answer, failure) -> guard(() -> end(attempt, answer, failure)));
 		}
 		else {
-			operation.create()
-				.whenComplete((czxid, failure) -> guard(() -> created(attempt, operation, czxid, failure)));
+			operation.create((czxid, failure) -> guard(() -> created(attempt, operation, czxid, failure)));
 		}
 	}
 
@@ -218,7 +257,7 @@ final class AttemptOperation {
 		if (this.willWait) {
 			return joinQueue(attempt.session(), operation);
 		}
-		return this.deadline.awaitNode(attempt.session().operations().read(attempt.path().lockNode(), null))
+		return this.deadline.awaitExisting(attempt.session().operations().read(attempt.path().lockNode(), null))
 			.thenCompose((read) -> (read.isEmpty() && round + 1 < QueuedAttempt.MAX_ROUNDS)
 					? attemptWithoutEntry(attempt, operation, round + 1) : CompletableFuture
 						.completedFuture(AttemptAnswer.busy(QueuedAttempt.POLL_WITHOUT_WATCH, read.orElse(null))));
@@ -266,19 +305,31 @@ final class AttemptOperation {
 	 * if the answer came so late that its session may not last.
 	 */
 	private void granted(LockNode node) {
-		LockNodeRegistry lockNodes = this.components.lockNodes();
-		if (!node.session().isValid() || !lockNodes.add(node)) {
-			// A session that only this process has given up would keep the lock node.
-			this.components.undecided().release(node);
-			fail(node.session().hasEnded() ? ended(node.session()) : this.components.sessions().notReady());
+		LockException failure = add(node, this.components);
+		if (failure != null) {
+			fail(failure);
 			return;
 		}
 		this.allocated = null;
-		this.components.reservations().recordGrant(node);
+		LockNodeRegistry lockNodes = this.components.lockNodes();
 		if (!this.call.complete(new AttemptResult.Granted(node.grant())) && lockNodes.beginRelease(node)) {
 			this.components.undecided().release(node);
 			lockNodes.remove(node);
 		}
+	}
+
+	/**
+	 * Adds a lock node that was created, or releases it if its session may not last.
+	 * @return the failure of the attempt, or {@code null}
+	 */
+	static @Nullable LockException add(LockNode node, ZooKeeperContext components) {
+		if (!node.session().isValid() || !components.lockNodes().add(node)) {
+			// A session that only this process has given up would keep the lock node.
+			components.undecided().release(node);
+			return node.session().hasEnded() ? ended(node.session()) : components.sessions().notReady();
+		}
+		components.reservations().recordGrant(node);
+		return null;
 	}
 
 	private void busy(Session session, AttemptAnswer answer) {

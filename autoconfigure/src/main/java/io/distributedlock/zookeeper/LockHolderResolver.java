@@ -2,10 +2,10 @@ package io.distributedlock.zookeeper;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.locks.ReentrantLock;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -31,9 +31,15 @@ final class LockHolderResolver {
 
 	private final NodePaths paths;
 
-	private final ReentrantLock lock = new ReentrantLock();
+	private final Map<Long, String> labels = Collections
+		.synchronizedMap(new LinkedHashMap<Long, String>(16, 0.75f, true) {
 
-	private final Map<Long, String> labels = new LinkedHashMap<>(16, 0.75f, true);
+			@Override
+			protected boolean removeEldestEntry(Map.Entry<Long, String> eldest) {
+				return size() > MAX_CACHED;
+			}
+
+		});
 
 	LockHolderResolver(NodePaths paths) {
 		this.paths = paths;
@@ -47,7 +53,7 @@ final class LockHolderResolver {
 	CompletableFuture<LockHolder> resolve(ZNode lockNode, Session session, CallDeadline deadline) {
 		long owner = lockNode.stat().getEphemeralOwner();
 		Duration held = Duration.ofMillis(session.millisSince(lockNode.stat().getCtime()));
-		String cached = cached(owner);
+		String cached = this.labels.get(owner);
 		if (cached != null) {
 			return CompletableFuture.completedFuture(LockHolder.of(cached).withHeldFor(held));
 		}
@@ -57,36 +63,14 @@ final class LockHolderResolver {
 
 	private String label(long owner, @Nullable ZNode process, @Nullable Throwable failure) {
 		if (process != null && process.data().length > 0) {
-			return cache(owner, new String(process.data(), StandardCharsets.UTF_8));
+			String label = new String(process.data(), StandardCharsets.UTF_8);
+			this.labels.put(owner, label);
+			return label;
 		}
 		if (failure != null && !ZooKeeperErrors.is(failure, Code.NONODE)) {
 			logger.debug("The holder's label could not be read", failure);
 		}
 		return "session 0x" + Long.toHexString(owner);
-	}
-
-	private @Nullable String cached(long owner) {
-		this.lock.lock();
-		try {
-			return this.labels.get(owner);
-		}
-		finally {
-			this.lock.unlock();
-		}
-	}
-
-	private String cache(long owner, String label) {
-		this.lock.lock();
-		try {
-			this.labels.put(owner, label);
-			if (this.labels.size() > MAX_CACHED) {
-				this.labels.remove(this.labels.keySet().iterator().next());
-			}
-		}
-		finally {
-			this.lock.unlock();
-		}
-		return label;
 	}
 
 }

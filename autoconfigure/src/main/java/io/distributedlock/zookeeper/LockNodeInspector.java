@@ -89,14 +89,8 @@ final class LockNodeInspector {
 	}
 
 	private static CompletableFuture<Optional<ZNode>> readHeld(Session session, LockPath path) {
-		return existing(session.operations().read(path.lockNode(), null))
+		return ZooKeeperOperations.existing(session.operations().read(path.lockNode(), null))
 			.thenApply((node) -> node.filter((read) -> !read.isIn(LockNodeState.RESERVED)));
-	}
-
-	private static CompletableFuture<Optional<ZNode>> existing(CompletableFuture<ZNode> answer) {
-		return answer.thenApply((read) -> Optional.of(read))
-			.exceptionallyCompose((ex) -> ZooKeeperErrors.is(ex, Code.NONODE)
-					? CompletableFuture.completedFuture(Optional.empty()) : CompletableFuture.failedFuture(ex));
 	}
 
 	/**
@@ -111,11 +105,9 @@ final class LockNodeInspector {
 		LockPath path = this.paths.of(key);
 		String request = this.paths.unlocks() + "/" + path.name();
 		long czxid = Objects.requireNonNull(lock.order());
-		CompletableFuture<Boolean> created = session.operations()
+		CompletableFuture<Boolean> created = ZooKeeperOperations.recover(session.operations()
 			.create(request, UnlockRequests.dataFor(czxid), CreateMode.EPHEMERAL)
-			.thenApply((stat) -> true)
-			.exceptionallyCompose((ex) -> ZooKeeperErrors.is(ex, Code.NODEEXISTS)
-					? CompletableFuture.completedFuture(false) : CompletableFuture.failedFuture(ex));
+			.thenApply((stat) -> true), Code.NODEEXISTS, () -> CompletableFuture.completedFuture(false));
 		try {
 			if (!await(created, deadline)) {
 				requireSame(session, request, czxid, deadline);
@@ -129,7 +121,7 @@ final class LockNodeInspector {
 
 	/** Another process may require the same at the same time. */
 	private static void requireSame(Session session, String request, long czxid, Deadline deadline) {
-		Optional<ZNode> other = await(existing(session.operations().read(request, null)), deadline);
+		Optional<ZNode> other = await(ZooKeeperOperations.existing(session.operations().read(request, null)), deadline);
 		if (other.isPresent() && !Arrays.equals(other.get().data(), UnlockRequests.dataFor(czxid))) {
 			throw LockProviderException.nothingSent(LockError.STORE_FAILED, ZooKeeperErrors.PROVIDER,
 					"has another request to release this lock already: if its holder does not obey it, delete the node '"
@@ -154,8 +146,8 @@ final class LockNodeInspector {
 	private static ReleaseOutcome awaitRelease(Session session, LockPath path, long czxid, Deadline deadline) {
 		while (true) {
 			CompletableFuture<Boolean> changed = new CompletableFuture<>();
-			Optional<ZNode> node = await(
-					existing(session.operations().read(path.lockNode(), (event) -> changed.complete(true))), deadline);
+			Optional<ZNode> node = await(ZooKeeperOperations
+				.existing(session.operations().read(path.lockNode(), (event) -> changed.complete(true))), deadline);
 			if (node.isEmpty() || node.get().stat().getCzxid() != czxid || node.get().isIn(LockNodeState.RESERVED)) {
 				return ReleaseOutcome.RELEASED;
 			}

@@ -17,7 +17,6 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
-import io.distributedlock.zookeeper.node.CallQueue;
 import io.distributedlock.zookeeper.node.QueueNode;
 import io.distributedlock.zookeeper.session.CallDeadline;
 import io.distributedlock.zookeeper.session.Session;
@@ -70,7 +69,7 @@ final class QueueEntryRegistry {
 	 */
 	<T> CompletableFuture<T> use(QueueNode entry, CallDeadline deadline, Supplier<CompletableFuture<T>> work,
 			Supplier<CompletableFuture<T>> otherwise) {
-		CallQueue.Turn turn = entry.nextTurn();
+		QueueNode.Turn turn = entry.nextTurn();
 		return deadline.awaitBefore(turn.begun(), QueueEntryRegistry::inUse)
 			.thenCompose((begun) -> use(entry, deadline, work))
 			.whenComplete((result, failure) -> end(entry, turn))
@@ -90,8 +89,8 @@ final class QueueEntryRegistry {
 		return work.get().thenApply((result) -> Optional.of(result));
 	}
 
-	private void end(QueueNode entry, CallQueue.Turn turn) {
-		if (turn.hasBegun() && entry.isEmpty()) {
+	private void end(QueueNode entry, QueueNode.Turn turn) {
+		if (turn.begun().isDone() && entry.isEmpty()) {
 			remove(entry);
 		}
 		turn.end();

@@ -123,7 +123,7 @@ final class QueuedAttempt {
 
 	/** Looks at the lock node, for a process that has no queue entry. */
 	private CompletableFuture<AttemptAnswer> look(int round) {
-		return this.deadline.awaitNode(this.entry.session().operations().read(this.entry.path().lockNode(), null))
+		return this.deadline.awaitExisting(this.entry.session().operations().read(this.entry.path().lockNode(), null))
 			.thenCompose((read) -> {
 				this.present = read.orElse(null);
 				return read.isPresent() ? CompletableFuture.completedFuture(busy()) : round(round + 1);

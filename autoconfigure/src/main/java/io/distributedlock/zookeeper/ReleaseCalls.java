@@ -18,6 +18,7 @@ import io.distributedlock.provider.StoreCall;
 import io.distributedlock.zookeeper.node.LockNode;
 import io.distributedlock.zookeeper.node.LockNodeRegistry;
 import io.distributedlock.zookeeper.node.ReleaseOperation;
+import io.distributedlock.zookeeper.node.SentCommand;
 import io.distributedlock.zookeeper.node.UnacknowledgedCommands;
 import io.distributedlock.zookeeper.session.CallDeadline;
 import io.distributedlock.zookeeper.session.ZooKeeperErrors;
@@ -50,7 +51,7 @@ public final class ReleaseCalls {
 	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration timeout) {
 		LockNode node = this.lockNodes.find(key, owner);
 		if (node != null && this.lockNodes.beginRelease(node)) {
-			return release(node, timeout);
+			return await(node, this.releaseOperation.release(node), timeout);
 		}
 		CompletableFuture<ReleaseOutcome> decided = this.undecided.find(key, owner);
 		if (decided == null) {
@@ -63,12 +64,16 @@ public final class ReleaseCalls {
 		return call;
 	}
 
-	private StoreCall<ReleaseOutcome> release(LockNode node, Duration timeout) {
+	/** Releases a lock node that was found contended. */
+	StoreCall<ReleaseOutcome> reserve(LockNode node, Duration timeout) {
+		return await(node, this.releaseOperation.reserve(node), timeout);
+	}
+
+	private StoreCall<ReleaseOutcome> await(LockNode node, CompletableFuture<Boolean> sent, Duration timeout) {
 		CompletableStoreCall<ReleaseOutcome> call = new CompletableStoreCall<>();
 		CallDeadline deadline = new CallDeadline(call, timeout, this.timer);
 		deadline.begin(node.session());
 		call.onAbandon(deadline);
-		CompletableFuture<Boolean> sent = this.releaseOperation.release(node);
 		deadline.await(sent, (existed, failure) -> {
 			if (existed != null) {
 				this.lockNodes.remove(node);
@@ -85,6 +90,29 @@ public final class ReleaseCalls {
 				awaitDecision(node.owner(), decided, call, deadline);
 			}
 		});
+		return call;
+	}
+
+	/**
+	 * Waits for the decision of a release that was sent and not answered.
+	 * @param failure the answer, or {@code null} if none came in time
+	 */
+	StoreCall<ReleaseOutcome> awaitDecision(SentCommand command, @Nullable Throwable failure, Duration timeout) {
+		LockNode node = command.lockNode();
+		if (failure != null && node.session().hasEnded()) {
+			ReleaseOutcome outcome = outcomeAfterSession(node, failure);
+			this.undecided.end(command, outcome);
+			return AnsweredStoreCall.of(outcome);
+		}
+		CompletableFuture<ReleaseOutcome> decided = command.answer();
+		if (failure != null) {
+			this.undecided.retryLater(command, failure);
+		}
+		CompletableStoreCall<ReleaseOutcome> call = new CompletableStoreCall<>();
+		CallDeadline deadline = new CallDeadline(call, timeout, this.timer);
+		deadline.begin(node.session());
+		call.onAbandon(deadline);
+		awaitDecision(node.owner(), decided, call, deadline);
 		return call;
 	}
 

@@ -129,7 +129,7 @@ final class WaitQueueOperations {
 	 * for the head. A queue that was removed meanwhile has no such place.
 	 */
 	private CompletableFuture<String> createAgain(String passedOver) {
-		CompletableFuture<Boolean> created = this.deadline.awaitStat(this.operations.stat(this.path.queue(), null))
+		CompletableFuture<Boolean> created = this.deadline.awaitExisting(this.operations.stat(this.path.queue(), null))
 			.thenCompose((queue) -> (queue.isPresent() && queue.get().getCzxid() == this.entry.queueCzxid())
 					? this.deadline.await(this.operations.createAt(passedOver, this.path.queue()))
 					: CompletableFuture.completedFuture(false));
@@ -144,9 +144,8 @@ final class WaitQueueOperations {
 	/** Creates the node, and the queue's container and its parents where missing. */
 	private CompletableFuture<String> create() {
 		String node = node(prefix());
-		return this.deadline.await(this.operations.createSequential(node))
-			.exceptionallyCompose((ex) -> ZooKeeperErrors.is(ex, Code.NONODE) ? createInContainer(node)
-					: CompletableFuture.failedFuture(ex));
+		return ZooKeeperOperations.recover(this.deadline.await(this.operations.createSequential(node)), Code.NONODE,
+				() -> createInContainer(node));
 	}
 
 	private CompletableFuture<String> createInContainer(String node) {
@@ -166,10 +165,9 @@ final class WaitQueueOperations {
 
 	/** Reads the entries, the head first; a queue that is missing has none. */
 	private CompletableFuture<Children> readEntries() {
-		return this.operations.children(this.path.queue())
-			.exceptionallyCompose((ex) -> ZooKeeperErrors.is(ex, Code.NONODE)
-					? CompletableFuture.completedFuture(new Children(List.of(), 0, 0))
-					: CompletableFuture.failedFuture(ex))
+		return ZooKeeperOperations
+			.recover(this.operations.children(this.path.queue()), Code.NONODE,
+					() -> CompletableFuture.completedFuture(new Children(List.of(), 0, 0)))
 			.thenApply((read) -> new Children(WaitQueueOrder.sort(read.names()), read.czxid(), read.version()));
 	}
 
@@ -199,7 +197,7 @@ final class WaitQueueOperations {
 
 	private CompletableFuture<Boolean> watchPredecessor(String predecessor) {
 		this.entry.beginWatch(predecessor);
-		return this.deadline.awaitNode(this.operations.read(predecessor, this.entry.watcher()))
+		return this.deadline.awaitExisting(this.operations.read(predecessor, this.entry.watcher()))
 			.thenApply((read) -> read.isPresent())
 			.whenComplete((watching, failure) -> {
 				if (failure != null || !watching) {
@@ -268,7 +266,8 @@ final class WaitQueueOperations {
 		if (watch) {
 			this.entry.beginWatch(this.path.lockNode());
 		}
-		return this.deadline.awaitNode(this.operations.read(this.path.lockNode(), watch ? this.entry.watcher() : null))
+		return this.deadline
+			.awaitExisting(this.operations.read(this.path.lockNode(), watch ? this.entry.watcher() : null))
 			.whenComplete((read, failure) -> {
 				this.look = (failure == null) ? new Look(read.orElse(null)) : null;
 				if (watch && (this.look == null || this.look.node() == null || isIn(this.look, LockNodeState.HELD))) {
@@ -284,7 +283,7 @@ final class WaitQueueOperations {
 	 */
 	private CompletableFuture<Long> lookFrom(String node) {
 		CompletableFuture<Stat> sent = this.operations.stat(node, null);
-		return look(true).thenCompose((busy) -> this.deadline.awaitStat(sent)).thenApply((present) -> {
+		return look(true).thenCompose((busy) -> this.deadline.awaitExisting(sent)).thenApply((present) -> {
 			if (present.isEmpty()) {
 				this.entry.recordPassedOver(node);
 			}
@@ -323,7 +322,7 @@ final class WaitQueueOperations {
 	private CompletableFuture<Boolean> dequeue(String node) {
 		return delete(node).thenCompose((deleted) -> {
 			this.entry.deleted(node);
-			return this.deadline.awaitNode(this.operations.read(this.path.lockNode(), null));
+			return this.deadline.awaitExisting(this.operations.read(this.path.lockNode(), null));
 		})
 			.thenCompose((present) -> present.filter((lockNode) -> lockNode.isIn(LockNodeState.RESERVED)).isPresent()
 					? deleteReservation() : CompletableFuture.completedFuture(true));
@@ -345,9 +344,8 @@ final class WaitQueueOperations {
 	}
 
 	private CompletableFuture<Boolean> delete(String node) {
-		return this.deadline.await(this.operations.delete(node, -1))
-			.exceptionallyCompose((ex) -> ZooKeeperErrors.is(ex, Code.NONODE) ? CompletableFuture.completedFuture(true)
-					: CompletableFuture.failedFuture(ex));
+		return ZooKeeperOperations.recover(this.deadline.await(this.operations.delete(node, -1)), Code.NONODE,
+				() -> CompletableFuture.completedFuture(true));
 	}
 
 	/**

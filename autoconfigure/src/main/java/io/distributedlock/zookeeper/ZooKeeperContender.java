@@ -1,48 +1,123 @@
 package io.distributedlock.zookeeper;
 
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+import io.distributedlock.provider.AnsweredStoreCall;
 import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.CompletableStoreCall;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.StoreCall;
+import io.distributedlock.zookeeper.node.QueueNode;
+import io.distributedlock.zookeeper.session.CallDeadline;
 
 /**
  * Contender of this process for one lock. A contender that waits enters the wait queue,
  * watches the node before its entry, and attempts again when that node changes, or after
- * a second.
+ * a second. The queue entry of a later contender stays when this one withdraws.
  */
 final class ZooKeeperContender implements LockContender {
 
+	private static final Log logger = LogFactory.getLog(ZooKeeperContender.class);
+
+	/** How long an entry without a contender is kept for the next one. */
+	private static final Duration PAUSE = Duration.ofSeconds(1);
+
 	private final ZooKeeperContext components;
 
-	private final ContenderId contention;
+	private final ContenderId id;
 
-	ZooKeeperContender(ZooKeeperContext components, ContenderId contention) {
+	private final FreeLockCalls freeLockCalls;
+
+	ZooKeeperContender(ZooKeeperContext components, ContenderId id, FreeLockCalls freeLockCalls) {
 		this.components = components;
-		this.contention = contention;
+		this.freeLockCalls = freeLockCalls;
+		this.id = id;
 	}
 
 	@Override
 	public StoreCall<AttemptResult> attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
-		return new AttemptOperation(this.components, this.contention, owner, lease, willWait, timeout).begin();
+		return new AttemptOperation(this.components, this.id, owner, lease, willWait, timeout).begin();
+	}
+
+	@Override
+	public StoreCall<AttemptResult> attemptBlocking(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
+		return this.freeLockCalls.attempt(this.id, owner, lease, willWait, timeout);
 	}
 
 	@Override
 	public StoreCall<ReleaseOutcome> withdraw(Duration timeout) {
-		return withdrawal().send(timeout);
+		QueueNode entry = this.components.queueEntries().find(this.id.key(), null);
+		if (entry == null || entry.session().hasEnded() || !entry.mayBeWithdrawnBy(this.id.number())) {
+			return AnsweredStoreCall.of(ReleaseOutcome.NOT_HELD);
+		}
+		CompletableStoreCall<ReleaseOutcome> call = new CompletableStoreCall<>();
+		CallDeadline deadline = new CallDeadline(call, timeout, this.components.timer());
+		deadline.begin(entry.session());
+		call.onAbandon(deadline);
+		withdraw(entry, deadline).whenComplete((removed, failure) -> {
+			if (failure != null) {
+				logger.debug("A queue entry could not be removed", failure);
+				call.complete(ReleaseOutcome.UNKNOWN);
+			}
+			else {
+				call.complete(removed ? ReleaseOutcome.RELEASED : ReleaseOutcome.NOT_HELD);
+			}
+		});
+		return call;
 	}
 
+	private CompletableFuture<Boolean> withdraw(QueueNode entry, CallDeadline deadline) {
+		QueueEntryRegistry entries = this.components.queueEntries();
+		return entries.use(entry, deadline, () -> {
+			if (!entry.mayBeWithdrawnBy(this.id.number())) {
+				return CompletableFuture.completedFuture(false);
+			}
+			return new WaitQueueOperations(entry, this.components.sessions().persistentNodes(), deadline).dequeue()
+				.thenApply((removed) -> {
+					entries.remove(entry);
+					return removed;
+				});
+		}, () -> CompletableFuture.completedFuture(false));
+	}
+
+	/**
+	 * Forgets this contender, which was perhaps not withdrawn: its queue entry is removed
+	 * unless another contender soon uses it.
+	 */
 	@Override
 	public void close() {
-		if (this.components.queueEntries().find(this.contention.key(), null) != null) {
-			withdrawal().forget();
+		QueueNode entry = this.components.queueEntries().find(this.id.key(), null);
+		if (entry != null && entry.unassign(this.id.number())) {
+			later(this::withdrawForgotten);
 		}
 	}
 
-	private WithdrawOperation withdrawal() {
-		return new WithdrawOperation(this.components, this.contention.key(), this.contention.number());
+	private void withdrawForgotten() {
+		StoreCall<ReleaseOutcome> call = withdraw(PAUSE);
+		if (!call.isDone() || call.result() == ReleaseOutcome.UNKNOWN) {
+			later(() -> {
+				call.abandon();
+				if (!call.isDone() || call.result() == ReleaseOutcome.UNKNOWN) {
+					withdrawForgotten();
+				}
+			});
+		}
+	}
+
+	private void later(Runnable step) {
+		try {
+			this.components.timer().schedule(step, PAUSE);
+		}
+		catch (RejectedExecutionException ex) {
+			logger.debug("The timer is closed: a queue entry ends with the session", ex);
+		}
 	}
 
 }

@@ -3,6 +3,8 @@ package io.distributedlock.zookeeper;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
 
@@ -49,15 +51,18 @@ import io.distributedlock.zookeeper.session.ZooKeeperLockSettings;
  * writes prove that it lasts, or with its lease if that is not renewed. An ensemble that
  * does not answer is a {@link LockProviderException}, never a busy lock.
  * <p>
- * The documentation of this package describes the recipe. No call waits but
- * {@link #check}: it is sent on the calling thread and continued on the client's event
- * thread. No call needs a thread of its own. Safe for use by many threads.
+ * The documentation of this package describes the recipe. Only {@link #check}, the calls
+ * of an operator, and the blocking ones that a lock without waiters needs make the
+ * calling thread wait; any other is continued on the client's event thread. No call needs
+ * a thread of its own. Safe for use by many threads.
  *
  * @since 0.1.0
  */
 public final class ZooKeeperLockProvider implements LockProvider, LockInspector, AutoCloseable {
 
 	private static final Log logger = LogFactory.getLog(ZooKeeperLockProvider.class);
+
+	private static final long CLEAN_UP_PAUSE_MILLIS = 500;
 
 	private final AtomicLong contenders = new AtomicLong();
 
@@ -82,6 +87,8 @@ public final class ZooKeeperLockProvider implements LockProvider, LockInspector,
 	private final UnlockRequests unlockRequests;
 
 	private final ZooKeeperContext components;
+
+	private final FreeLockCalls freeLockCalls;
 
 	private final LockNodeInspector inspector;
 
@@ -111,6 +118,7 @@ public final class ZooKeeperLockProvider implements LockProvider, LockInspector,
 		LockHolderResolver holders = new LockHolderResolver(this.paths);
 		this.components = new ZooKeeperContext(this.sessions, this.lockNodes, this.queueEntries, this.reservations,
 				this.undecided, holders, new ShortLeaseWarning(settings.exclusive()), timer);
+		this.freeLockCalls = new FreeLockCalls(this.components, this.releaseCalls);
 		this.inspector = new LockNodeInspector(this.sessions, this.paths, holders, timer);
 		this.registration = RootRegistration.register(client, root);
 		try {
@@ -142,7 +150,8 @@ public final class ZooKeeperLockProvider implements LockProvider, LockInspector,
 	@Override
 	public LockContender newContender(LockKey key, Runnable onNotified) {
 		return new ZooKeeperContender(this.components,
-				new ContenderId(key, this.paths.of(key), this.contenders.incrementAndGet(), onNotified));
+				new ContenderId(key, this.paths.of(key), this.contenders.incrementAndGet(), onNotified),
+				this.freeLockCalls);
 	}
 
 	@Override
@@ -169,6 +178,11 @@ public final class ZooKeeperLockProvider implements LockProvider, LockInspector,
 	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration keepFor, Duration timeout) {
 		Assert.isTrue(keepFor.isZero(), "ZooKeeper keeps no lock after its release");
 		return this.releaseCalls.release(key, owner, timeout);
+	}
+
+	@Override
+	public StoreCall<ReleaseOutcome> releaseBlocking(LockGrant grant, Duration timeout) {
+		return this.freeLockCalls.release(grant, timeout);
 	}
 
 	@Override
@@ -215,12 +229,47 @@ public final class ZooKeeperLockProvider implements LockProvider, LockInspector,
 			this.sessions.close();
 			Session last = this.sessions.last();
 			if (last != null) {
-				new CloseCleanup(last, this.components, this.registration::isReplaced, () -> leave(last)).begin();
+				this.lockNodes.share();
+				last.keepWhile(() -> !this.lockNodes.isEmpty());
+				cleanUp(last);
 			}
 		}
 		finally {
 			this.registration.close();
 		}
+	}
+
+	/**
+	 * Lets the last session last until no node remains for which others would wait.
+	 * <p>
+	 * A lock that is held can be released by its holder, or ends with its lease. Either
+	 * deletes the lock node as long as the client is open; otherwise the node ends with
+	 * the session. A reservation or a queue entry whose deletion has had no answer is
+	 * deleted again. The timer of the provider may be closed too, so that the JVM's own
+	 * timer looks at the nodes; it runs nothing that blocks.
+	 */
+	private void cleanUp(Session last) {
+		this.lockNodes.expireLeases();
+		if (!last.hasEnded() && this.lockNodes.isEmpty() && (isDecided() || !last.isAlive())) {
+			leave(last);
+		}
+		if (last.hasEnded()) {
+			this.lockNodes.unshare();
+			return;
+		}
+		// An acquire without an answer could take another provider's node for its own.
+		this.undecided.retryDue(!this.registration.isReplaced());
+		if (last.isConnected()) {
+			this.reservations.retryEnd();
+			this.queueEntries.retryDeletions(last);
+		}
+		CompletableFuture.delayedExecutor(CLEAN_UP_PAUSE_MILLIS, TimeUnit.MILLISECONDS, Runnable::run)
+			.execute(() -> cleanUp(last));
+	}
+
+	/** Returns whether each command is known to have ended. */
+	private boolean isDecided() {
+		return this.undecided.size() == 0 && this.reservations.isEmpty() && !this.queueEntries.hasDeletions();
 	}
 
 	/** Deletes the process node, unless another provider uses it. */

@@ -156,10 +156,12 @@
  *
  * <h2>Calls</h2>
  * <p>
- * No thread waits for an answer: each step of a call continues the answer to the one
- * before, on the client's event thread. A caller that does not wait any longer abandons
- * its call. The call then sends nothing more, and its unanswered command is cleaned up as
- * above. The calls of one process that use the same queue entry take turns.
+ * The thread that runs the body may wait for the answer to the {@code create} of a free
+ * lock and to its {@code delete}, which reaches a blocked thread sooner. No thread waits
+ * for any other answer: each step of a call continues the answer to the one before, on
+ * the client's event thread. A caller that does not wait any longer abandons its call.
+ * The call then sends nothing more, and its unanswered command is cleaned up as above.
+ * The calls of one process that use the same queue entry take turns.
  *
  * <h2>Sources</h2>
  * <p>

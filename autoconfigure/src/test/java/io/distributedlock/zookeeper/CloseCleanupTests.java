@@ -19,8 +19,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests of {@link CloseCleanup}: a provider is closed while its client, which belongs to
- * the application, is cut off and lives on.
+ * Tests of the close of a provider whose client belongs to the application, is cut off,
+ * and lives on.
  */
 @Tag("full")
 class CloseCleanupTests {

@@ -67,42 +67,48 @@ public final class AcquireOperation {
 
 	/** Creates the lock node with one request, without a queue entry. */
 	public CompletableFuture<Long> create() {
+		CompletableFuture<Long> end = new CompletableFuture<>();
+		create(CallDeadline.to(end));
+		return end;
+	}
+
+	/** Creates the lock node as {@link #create()} does. */
+	public void create(CallDeadline.Continuation<Long> next) {
 		if (!this.deadline.maySend()) {
-			return this.deadline.abandoned();
+			next.accept(null, CallDeadline.newAbandonment());
+			return;
 		}
 		CompletableFuture<Stat> sent = this.attempt.session()
 			.operations()
 			.create(this.lockNode, EMPTY, CreateMode.EPHEMERAL);
-		CompletableFuture<Long> end = new CompletableFuture<>();
 		this.deadline.await(sent, (stat, failure) -> {
 			if (stat != null) {
-				end.complete(stat.getCzxid());
+				next.accept(stat.getCzxid(), null);
 			}
 			else {
-				notCreated(sent, Objects.requireNonNull(failure), end);
+				notCreated(sent, Objects.requireNonNull(failure), next);
 			}
 		});
-		return end;
 	}
 
-	private void notCreated(CompletableFuture<Stat> sent, Throwable failure, CompletableFuture<Long> end) {
+	private void notCreated(CompletableFuture<Stat> sent, Throwable failure, CallDeadline.Continuation<Long> next) {
 		Code code = ZooKeeperErrors.code(failure);
 		if (code == Code.NODEEXISTS) {
-			end.complete(BUSY);
+			next.accept(BUSY, null);
 		}
 		else if (code == Code.NONODE) {
-			createParents().thenCompose((ready) -> create()).whenComplete((czxid, ex) -> {
+			createParents().whenComplete((ready, ex) -> {
 				if (ex != null) {
-					end.completeExceptionally(ex);
+					next.accept(null, ex);
 				}
 				else {
-					end.complete(czxid);
+					create(next);
 				}
 			});
 		}
 		else {
 			this.undecided.addAcquire(this.attempt, sent.handle((stat, late) -> lateCzxid(stat, late)));
-			end.completeExceptionally(failure);
+			next.accept(null, failure);
 		}
 	}
 

@@ -73,7 +73,7 @@ public final class LockNode {
 	}
 
 	/** Returns whether the node was created contended, by the head of the wait queue. */
-	boolean isCreatedContended() {
+	public boolean isCreatedContended() {
 		return this.createdIn == LockNodeState.CONTENDED;
 	}
 

@@ -1,6 +1,7 @@
 package io.distributedlock.zookeeper.node;
 
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 
 import org.apache.zookeeper.WatchedEvent;
@@ -28,7 +29,9 @@ public final class QueueNode {
 
 	private final Session session;
 
-	private final CallQueue turns = new CallQueue();
+	/** The end of the turn that was added last. */
+	private final AtomicReference<CompletableFuture<Boolean>> lastTurn = new AtomicReference<>(
+			CompletableFuture.completedFuture(true));
 
 	private final Watcher watcher;
 
@@ -83,9 +86,10 @@ public final class QueueNode {
 		return this.session;
 	}
 
-	/** Adds a turn of a call that uses the entry. */
-	public CallQueue.Turn nextTurn() {
-		return this.turns.next();
+	/** Adds a turn of a call that uses the entry: it begins after all others. */
+	public Turn nextTurn() {
+		CompletableFuture<Boolean> end = new CompletableFuture<>();
+		return new Turn(this.lastTurn.getAndSet(end), end);
 	}
 
 	/** Assigns the entry to a contender, which is notified from now on. */
@@ -280,6 +284,22 @@ public final class QueueNode {
 		private Assignment withoutSignal() {
 			return new Assignment(this.contender, () -> {
 			});
+		}
+
+	}
+
+	/**
+	 * One turn of a call, which has to end it, also if it is not interested any more. No
+	 * thread waits for a turn.
+	 *
+	 * @param begun completes when the turn begins; never fails
+	 * @param ended completes when the turn has ended
+	 */
+	public record Turn(CompletableFuture<Boolean> begun, CompletableFuture<Boolean> ended) {
+
+		/** Ends the turn. One that has not begun ends as soon as it begins. */
+		public void end() {
+			this.begun.whenComplete((before, failure) -> this.ended.complete(true));
 		}
 
 	}

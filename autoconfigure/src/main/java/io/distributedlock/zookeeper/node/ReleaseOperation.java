@@ -62,7 +62,8 @@ public final class ReleaseOperation {
 		return CompletableFuture.failedFuture(failure);
 	}
 
-	private CompletableFuture<Boolean> reserve(LockNode node) {
+	/** Reserves a contended lock node, or deletes it if no process waits. */
+	public CompletableFuture<Boolean> reserve(LockNode node) {
 		ZooKeeperOperations operations = node.session().operations();
 		String path = node.path().lockNode();
 		this.dequeue.accept(node.key());

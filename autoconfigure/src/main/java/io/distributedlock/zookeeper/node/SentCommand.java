@@ -19,7 +19,7 @@ import io.distributedlock.zookeeper.session.Session;
  * Acquire or release that was sent and whose effect is not known yet. It is either under
  * way, or {@linkplain #due() due} to be decided by a read of the lock node.
  */
-final class SentCommand {
+public final class SentCommand {
 
 	private static final Duration FIRST_PAUSE = Duration.ofMillis(500);
 
@@ -38,6 +38,12 @@ final class SentCommand {
 
 	/** The {@code czxid} of the lock node, or 0 while it is not known. */
 	private volatile long czxid;
+
+	/**
+	 * Whether a thread waits for the answer, which may overtake those on the event
+	 * thread: no lock node is read meanwhile to decide another command for the lock.
+	 */
+	private volatile boolean awaited;
 
 	/** Whether this command alone may release the lock node. */
 	private volatile boolean claimed;
@@ -62,6 +68,10 @@ final class SentCommand {
 		return new SentCommand(node.attempt(), node.czxid(), ReleaseOutcome.UNKNOWN);
 	}
 
+	public NodeAttempt attempt() {
+		return this.attempt;
+	}
+
 	LockKey key() {
 		return this.attempt.key();
 	}
@@ -79,8 +89,17 @@ final class SentCommand {
 	}
 
 	/** Returns the lock node that this command has claimed. */
-	LockNode lockNode() {
+	public LockNode lockNode() {
 		return new LockNode(this.attempt, this.czxid, LockNodeState.HELD, Duration.ZERO);
+	}
+
+	boolean isAwaited() {
+		return this.awaited;
+	}
+
+	/** Records whether a thread waits for the answer. */
+	void recordAwaited(boolean waits) {
+		this.awaited = waits;
 	}
 
 	/** Returns the {@code czxid} of the lock node, or 0 while it is not known. */
@@ -115,7 +134,7 @@ final class SentCommand {
 	 * Returns what a release can be told: completes with the outcome, or at once with
 	 * {@link ReleaseOutcome#UNKNOWN} if the servers refuse the release.
 	 */
-	CompletableFuture<ReleaseOutcome> answer() {
+	public CompletableFuture<ReleaseOutcome> answer() {
 		return this.answer;
 	}
 

@@ -2,10 +2,17 @@ package io.distributedlock.zookeeper.node;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -37,10 +44,16 @@ public final class UnacknowledgedCommands {
 	/** Commands that are due within this time share one {@code sync}. */
 	private static final Duration TOGETHER = Duration.ofMillis(100);
 
-	private final SentCommandRegistry commands = new SentCommandRegistry();
+	static final int MAX_RELEASED = 10_000;
 
-	/** The owners whose release was confirmed after its call had ended. */
-	private final ReleasedOwners released = new ReleasedOwners();
+	/** The commands by lock, which has rarely more than one. */
+	private final ConcurrentHashMap<LockKey, List<SentCommand>> commands = new ConcurrentHashMap<>();
+
+	/**
+	 * The last owners whose release was confirmed after its call had ended, each until
+	 * its next call: one that was dropped counts as not held.
+	 */
+	private final Set<OwnerId> released = lastOwners();
 
 	private final LockNodeRegistry lockNodes;
 
@@ -58,10 +71,22 @@ public final class UnacknowledgedCommands {
 		this.alarm = new DeadlineTimer(timer, this::retryDue);
 	}
 
+	/** Returns a set that drops the owner that was added first where it is full. */
+	static Set<OwnerId> lastOwners() {
+		return Collections.synchronizedSet(Collections.newSetFromMap(new LinkedHashMap<OwnerId, Boolean>() {
+
+			@Override
+			protected boolean removeEldestEntry(Map.Entry<OwnerId, Boolean> eldest) {
+				return size() > MAX_RELEASED;
+			}
+
+		}));
+	}
+
 	/** Releases a lock node that no caller waits for. */
 	public void release(LockNode node) {
 		SentCommand command = SentCommand.ofRelease(node);
-		this.commands.add(command);
+		add(command);
 		completeWith(command, this.releaseOperation.release(node));
 	}
 
@@ -73,9 +98,100 @@ public final class UnacknowledgedCommands {
 	 */
 	public CompletableFuture<ReleaseOutcome> addRelease(LockNode node, CompletableFuture<Boolean> sent) {
 		SentCommand command = SentCommand.ofRelease(node);
-		this.commands.add(command);
+		add(command);
 		completeWith(command, sent);
 		return command.answer();
+	}
+
+	/**
+	 * Begins an acquire for which the current thread will wait.
+	 * @return the command, to be ended by that thread, or {@code null} if another command
+	 * for the same lock is undecided
+	 */
+	public @Nullable SentCommand tryBegin(NodeAttempt attempt) {
+		return addAlone(SentCommand.ofAcquire(attempt));
+	}
+
+	/** Begins a release as {@link #tryBegin(NodeAttempt)} begins an acquire. */
+	public @Nullable SentCommand tryBegin(LockNode node) {
+		return addAlone(SentCommand.ofRelease(node));
+	}
+
+	private @Nullable SentCommand addAlone(SentCommand command) {
+		command.recordAwaited(true);
+		return (this.commands.putIfAbsent(command.key(), List.of(command)) == null) ? command : null;
+	}
+
+	/** Ends a command whose answer says what it has done. */
+	public void end(SentCommand command, ReleaseOutcome outcome) {
+		if (remove(command)) {
+			command.end(outcome);
+		}
+	}
+
+	/** Ends an acquire that has failed, or decides it later. */
+	public void endAcquire(SentCommand command, Throwable failure) {
+		command.recordAwaited(false);
+		if (ZooKeeperErrors.isUnclear(failure)) {
+			retryLater(command, failure);
+		}
+		else {
+			end(command, ReleaseOutcome.NOT_HELD);
+		}
+	}
+
+	/** Decides a command by a read, because no thread waits for its answer any more. */
+	public void decide(SentCommand command) {
+		command.recordAwaited(false);
+		read(command.session(), List.of(command));
+	}
+
+	private void add(SentCommand command) {
+		this.commands.compute(command.key(), (key, present) -> {
+			List<SentCommand> all = (present != null) ? new ArrayList<>(present) : new ArrayList<>(1);
+			all.add(command);
+			return all;
+		});
+	}
+
+	/** Returns {@code false} if the command was removed before. */
+	private boolean remove(SentCommand command) {
+		if (this.commands.remove(command.key(), List.of(command))) {
+			return true;
+		}
+		AtomicBoolean removed = new AtomicBoolean();
+		this.commands.computeIfPresent(command.key(), (key, present) -> {
+			List<SentCommand> others = new ArrayList<>(present);
+			removed.setPlain(others.remove(command));
+			return others.isEmpty() ? null : others;
+		});
+		return removed.getPlain();
+	}
+
+	/**
+	 * Claims a lock node for a command.
+	 * @return {@code false} if the lock node belongs to another command
+	 */
+	private boolean claim(SentCommand command, long czxid) {
+		AtomicBoolean claimed = new AtomicBoolean();
+		this.commands.compute(command.key(), (key, present) -> {
+			claimed.setPlain(command.claim(czxid, (present != null) ? present : List.of()));
+			return present;
+		});
+		return claimed.getPlain();
+	}
+
+	private List<SentCommand> all(LockKey key) {
+		return this.commands.getOrDefault(key, List.of());
+	}
+
+	private void forEach(Consumer<SentCommand> action) {
+		this.commands.values().forEach((present) -> present.forEach(action));
+	}
+
+	/** Returns whether a thread waits for the answer to a command for a lock. */
+	private boolean isAwaited(LockKey key) {
+		return all(key).stream().anyMatch(SentCommand::isAwaited);
 	}
 
 	private void completeWith(SentCommand command, CompletableFuture<Boolean> sent) {
@@ -95,7 +211,7 @@ public final class UnacknowledgedCommands {
 	 */
 	void addAcquire(NodeAttempt attempt, CompletableFuture<Long> sent) {
 		SentCommand command = SentCommand.ofAcquire(attempt);
-		this.commands.add(command);
+		add(command);
 		boolean answeredBefore = sent.isDone();
 		sent.whenComplete((czxid, failure) -> {
 			if (failure != null && ZooKeeperErrors.isUnclear(failure)) {
@@ -121,7 +237,7 @@ public final class UnacknowledgedCommands {
 	 */
 	private void created(SentCommand command, long czxid, boolean answeredBefore) {
 		command.recordNode(czxid);
-		if (this.commands.claim(command, czxid) && !answeredBefore) {
+		if (claim(command, czxid) && !answeredBefore) {
 			release(command);
 		}
 		else {
@@ -135,8 +251,7 @@ public final class UnacknowledgedCommands {
 	 * release.
 	 */
 	public @Nullable CompletableFuture<ReleaseOutcome> find(LockKey key, OwnerId owner) {
-		SentCommand command = this.commands.find(key, owner);
-		return (command != null) ? command.answer() : null;
+		return answer(all(key).stream().filter((command) -> command.owner().equals(owner)));
 	}
 
 	/**
@@ -144,8 +259,11 @@ public final class UnacknowledgedCommands {
 	 * {@link #find(LockKey, OwnerId)} does, or {@code null}.
 	 */
 	public @Nullable CompletableFuture<ReleaseOutcome> find(LockKey key) {
-		SentCommand command = this.commands.find(key);
-		return (command != null) ? command.answer() : null;
+		return answer(all(key).stream());
+	}
+
+	private static @Nullable CompletableFuture<ReleaseOutcome> answer(Stream<SentCommand> commands) {
+		return commands.findFirst().map(SentCommand::answer).orElse(null);
 	}
 
 	/**
@@ -156,12 +274,12 @@ public final class UnacknowledgedCommands {
 	}
 
 	public int size() {
-		return this.commands.size();
+		return this.commands.values().stream().mapToInt(List::size).sum();
 	}
 
 	/** Completes the commands of a session that has ended. */
 	public void completeAll(Session session) {
-		this.commands.forEach((command) -> {
+		forEach((command) -> {
 			if (command.session() == session) {
 				complete(command, command.outcomeAfterSession());
 			}
@@ -172,12 +290,14 @@ public final class UnacknowledgedCommands {
 		if (outcome == ReleaseOutcome.RELEASED) {
 			this.released.add(command.owner());
 		}
-		if (this.commands.remove(command)) {
+		if (remove(command)) {
 			command.end(outcome);
 		}
 	}
 
-	private void retryLater(SentCommand command, Throwable failure) {
+	/** Decides a command by a read later, because its answer was lost. */
+	public void retryLater(SentCommand command, Throwable failure) {
+		command.recordAwaited(false);
 		if (command.session().hasEnded() || ZooKeeperErrors.isSessionOver(failure)) {
 			logger.debug("The session has ended in which a command for '" + command.key() + "' was sent", failure);
 			complete(command, command.outcomeAfterSession());
@@ -194,10 +314,10 @@ public final class UnacknowledgedCommands {
 	/** Retries the commands of a session whose connection is back. */
 	public void retry(Session session) {
 		List<SentCommand> due = new ArrayList<>();
-		this.commands.forEach((command) -> {
+		forEach((command) -> {
 			if (command.session() == session) {
 				command.resetPauses();
-				if (command.begin()) {
+				if (!isAwaited(command.key()) && command.begin()) {
 					due.add(command);
 				}
 			}
@@ -217,7 +337,7 @@ public final class UnacknowledgedCommands {
 	public void retryDue(boolean alone) {
 		Deadline soon = Deadline.after(TOGETHER);
 		Map<Session, List<SentCommand>> due = new HashMap<>();
-		this.commands.forEach((command) -> {
+		forEach((command) -> {
 			Deadline next = command.due();
 			if (next == null) {
 				return;
@@ -225,7 +345,7 @@ public final class UnacknowledgedCommands {
 			if (soon.isBefore(next)) {
 				this.alarm.setAt(next);
 			}
-			else if (!command.session().isConnected() || (!alone && command.czxid() == 0)) {
+			else if (!command.session().isConnected() || (!alone && command.czxid() == 0) || isAwaited(command.key())) {
 				this.alarm.setAt(command.postpone(next));
 			}
 			else if (command.begin()) {
@@ -263,7 +383,7 @@ public final class UnacknowledgedCommands {
 	private void decide(SentCommand command, ZNode read) {
 		boolean known = command.czxid() != 0;
 		boolean own = isOwn(command, read);
-		boolean claimed = own && this.commands.claim(command, read.stat().getCzxid());
+		boolean claimed = own && claim(command, read.stat().getCzxid());
 		if (!own || !(claimed || known)) {
 			complete(command, command.outcomeWithoutNode());
 		}

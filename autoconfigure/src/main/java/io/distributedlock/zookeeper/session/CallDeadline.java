@@ -15,8 +15,6 @@ import java.util.function.Supplier;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.apache.zookeeper.KeeperException.Code;
-import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockException;
@@ -100,12 +98,15 @@ public final class CallDeadline implements Runnable {
 		return this.call.isAbandoned();
 	}
 
-	/** Returns the failure of a step that an abandoned call does not do any more. */
+	/**
+	 * Returns a future with the {@linkplain #newAbandonment() failure} of such a step.
+	 */
 	public <T> CompletableFuture<T> abandoned() {
 		return CompletableFuture.failedFuture(newAbandonment());
 	}
 
-	private static CancellationException newAbandonment() {
+	/** Creates the failure of a step that an abandoned call does not do any more. */
+	public static CancellationException newAbandonment() {
 		return new CancellationException("The call was abandoned");
 	}
 
@@ -127,7 +128,7 @@ public final class CallDeadline implements Runnable {
 			used.silence().renewalTimedOut(this.begunAtNanos);
 		}
 		else if (used != null) {
-			used.silence().callTimedOut(this.begunAtNanos);
+			used.callTimedOut(this.begunAtNanos);
 		}
 	}
 
@@ -160,7 +161,8 @@ public final class CallDeadline implements Runnable {
 		return end;
 	}
 
-	private static <T> Continuation<T> to(CompletableFuture<T> end) {
+	/** Returns the step that completes a future. */
+	public static <T> Continuation<T> to(CompletableFuture<T> end) {
 		return (value, failure) -> {
 			if (value != null) {
 				end.complete(value);
@@ -173,24 +175,10 @@ public final class CallDeadline implements Runnable {
 
 	/**
 	 * Bounds the read of a node that may be missing.
-	 * @return completes with the node, if it exists
+	 * @return completes with what was read, if the node exists
 	 */
-	public CompletableFuture<Optional<ZNode>> awaitNode(CompletableFuture<ZNode> answer) {
-		return awaitExisting(answer);
-	}
-
-	private <T> CompletableFuture<Optional<T>> awaitExisting(CompletableFuture<T> answer) {
-		return await(answer).thenApply((read) -> Optional.of(read))
-			.exceptionallyCompose((ex) -> ZooKeeperErrors.is(ex, Code.NONODE)
-					? CompletableFuture.completedFuture(Optional.empty()) : CompletableFuture.failedFuture(ex));
-	}
-
-	/**
-	 * Bounds the read of the {@link Stat} of a node that may be missing.
-	 * @return completes with the {@link Stat}, if the node exists
-	 */
-	public CompletableFuture<Optional<Stat>> awaitStat(CompletableFuture<Stat> answer) {
-		return awaitExisting(answer);
+	public <T> CompletableFuture<Optional<T>> awaitExisting(CompletableFuture<T> answer) {
+		return ZooKeeperOperations.existing(await(answer));
 	}
 
 	/**

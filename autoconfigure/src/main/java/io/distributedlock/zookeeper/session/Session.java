@@ -137,13 +137,19 @@ public final class Session implements SessionDeadline {
 		return this.zooKeeper.getState().isAlive();
 	}
 
-	private void answered(Code code) {
+	/** Records the code of an answer, which may be that of a lost connection. */
+	public void answered(Code code) {
 		if (code == Code.SESSIONEXPIRED || code == Code.AUTHFAILED) {
 			handleClosed();
 		}
 		else {
 			this.silence.answered(code);
 		}
+	}
+
+	/** Records that a call was not answered in time. */
+	public void callTimedOut(long sentAtNanos) {
+		this.silence.callTimedOut(sentAtNanos);
 	}
 
 	/** Returns the silence of the session's connections. */

@@ -245,13 +245,28 @@ public final class SessionTracker implements ConnectionStateListener, AutoClosea
 	@SuppressWarnings("CollectionUndefinedEquality") // a future equals only itself
 	public CompletableFuture<Session> ready() {
 		if (!this.closed) {
-			ExclusiveClient.startIfLatent(this.client, this.settings);
+			startIfLatent();
 		}
 		CompletableFuture<Session> ready = new CompletableFuture<>();
 		this.waiting.add(ready);
 		ready.whenComplete((session, failure) -> this.waiting.remove(ready));
 		end(ready);
 		return ready;
+	}
+
+	/**
+	 * Starts a client that serves locks alone, which connects from then on. The
+	 * application starts any other client.
+	 */
+	private void startIfLatent() {
+		if (this.settings.exclusive() && this.client.getState() == CuratorFrameworkState.LATENT) {
+			try {
+				this.client.start();
+			}
+			catch (IllegalStateException ex) {
+				logger.debug("Another thread has started the client", ex);
+			}
+		}
 	}
 
 	private void signal() {

@@ -181,7 +181,7 @@ public final class ZooKeeperErrors {
 	}
 
 	/** Returns the failure of a call that has waited for the whole of its time-out. */
-	public static LockProviderException timedOut(Throwable ex) {
+	public static LockProviderException timedOut(@Nullable Throwable ex) {
 		return new LockProviderException(LockError.STORE_TIMEOUT, PROVIDER,
 				"did not answer in time (distributed-lock.call-timeout)", ex);
 	}

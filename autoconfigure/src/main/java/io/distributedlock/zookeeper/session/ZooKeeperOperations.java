@@ -1,8 +1,10 @@
 package io.distributedlock.zookeeper.session;
 
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 import org.apache.zookeeper.AsyncCallback.Children2Callback;
 import org.apache.zookeeper.AsyncCallback.Create2Callback;
@@ -50,6 +52,19 @@ public final class ZooKeeperOperations {
 		Create2Callback callback = (code, asked, context, created, stat) -> end(end, code, OpCode.create, asked, stat);
 		this.zooKeeper.create(path, data, this.acl, mode, callback, null);
 		return end;
+	}
+
+	/**
+	 * Creates an ephemeral node and waits for the answer.
+	 * @param stat receives the {@link Stat} of the node
+	 */
+	public void createNow(String path, Stat stat) throws KeeperException, InterruptedException {
+		this.zooKeeper.create(path, EMPTY, this.acl, CreateMode.EPHEMERAL, stat);
+	}
+
+	/** Deletes a node without a change of its data and waits for the answer. */
+	public void deleteNow(String path) throws KeeperException, InterruptedException {
+		this.zooKeeper.delete(path, LockNodeState.HELD.version());
 	}
 
 	/** Creates an ephemeral sequential node and returns the name that it got. */
@@ -150,9 +165,21 @@ public final class ZooKeeperOperations {
 
 	/** Reads the number of a node's children, 0 if the node is missing. */
 	public CompletableFuture<Integer> childCount(String path) {
-		return stat(path, null).thenApply(Stat::getNumChildren)
-			.exceptionallyCompose((ex) -> ZooKeeperErrors.is(ex, Code.NONODE) ? CompletableFuture.completedFuture(0)
-					: CompletableFuture.failedFuture(ex));
+		return recover(stat(path, null).thenApply(Stat::getNumChildren), Code.NONODE,
+				() -> CompletableFuture.completedFuture(0));
+	}
+
+	/** Continues a request that was answered with a certain code. */
+	public static <T> CompletableFuture<T> recover(CompletableFuture<T> answer, Code code,
+			Supplier<CompletableFuture<T>> next) {
+		return answer.exceptionallyCompose(
+				(ex) -> ZooKeeperErrors.is(ex, code) ? next.get() : CompletableFuture.failedFuture(ex));
+	}
+
+	/** Completes with what was read, if the node exists. */
+	public static <T> CompletableFuture<Optional<T>> existing(CompletableFuture<T> answer) {
+		return recover(answer.thenApply((read) -> Optional.of(read)), Code.NONODE,
+				() -> CompletableFuture.completedFuture(Optional.empty()));
 	}
 
 	/**

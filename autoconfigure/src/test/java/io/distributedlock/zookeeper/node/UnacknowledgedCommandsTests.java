@@ -1,6 +1,7 @@
 package io.distributedlock.zookeeper.node;
 
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
 import org.apache.zookeeper.KeeperException;
@@ -111,6 +112,33 @@ class UnacknowledgedCommandsTests {
 	}
 
 	@Test
+	void nothingIsReadWhileAThreadWaitsForACommandOfTheSameLock() {
+		NodeAttempt attempt = attempt("key");
+		SentCommand awaited = this.undecided.tryBegin(attempt);
+		assertThat(awaited).isNotNull();
+		assertThat(this.undecided.tryBegin(attempt("key"))).isNull();
+		this.undecided.addAcquire(attempt("key"), lost());
+		this.undecided.retry(this.session);
+		this.requests.assertNone();
+		this.undecided.end(awaited, ReleaseOutcome.NOT_HELD);
+		this.undecided.retry(this.session);
+		this.requests.next("sync").succeed();
+		this.requests.next("getData").fail(Code.NONODE);
+		assertThat(this.undecided.size()).isZero();
+	}
+
+	@Test
+	void commandThatNoThreadWaitsForAnyMoreIsReadAtOnce() {
+		SentCommand awaited = this.undecided.tryBegin(attempt("key"));
+		this.undecided.decide(awaited);
+		this.requests.next("sync").succeed();
+		this.requests.next("getData").succeed(RecordedRequests.lockNode(CZXID, LockNodeState.HELD));
+		this.requests.next("delete").succeed();
+		assertThat(awaited.answer()).isCompletedWithValue(ReleaseOutcome.RELEASED);
+		assertThat(this.undecided.size()).isZero();
+	}
+
+	@Test
 	void lateGrantIsReleasedForThePendingRelease() {
 		NodeAttempt attempt = attempt("key");
 		CompletableFuture<Long> sent = new CompletableFuture<>();
@@ -215,6 +243,19 @@ class UnacknowledgedCommandsTests {
 		this.undecided.completeAll(this.session);
 		assertThat(release.result()).isEqualTo(ReleaseOutcome.UNKNOWN);
 		assertThat(release(attempt).result()).isEqualTo(ReleaseOutcome.NOT_HELD);
+	}
+
+	@Test
+	void firstOwnerIsForgottenWhereTheSetIsFull() {
+		Set<OwnerId> owners = UnacknowledgedCommands.lastOwners();
+		OwnerId oldest = OwnerId.random();
+		OwnerId second = OwnerId.random();
+		owners.add(oldest);
+		owners.add(second);
+		for (int size = 2; size <= UnacknowledgedCommands.MAX_RELEASED; size++) {
+			owners.add(OwnerId.random());
+		}
+		assertThat(owners).doesNotContain(oldest).contains(second);
 	}
 
 }
