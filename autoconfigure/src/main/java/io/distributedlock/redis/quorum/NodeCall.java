@@ -1,5 +1,8 @@
 package io.distributedlock.redis.quorum;
 
+import java.util.Collection;
+import java.util.List;
+
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockProviderException;
@@ -25,6 +28,11 @@ final class NodeCall extends ReplyHandler<ScriptReply> {
 		this.node = node;
 		this.connectionsBefore = node.connections();
 		call().recordSent(false);
+	}
+
+	/** Creates a call to each of the nodes. */
+	static List<NodeCall> of(Collection<QuorumNode> nodes) {
+		return nodes.stream().map(NodeCall::new).toList();
 	}
 
 	QuorumNode node() {
@@ -59,23 +67,34 @@ final class NodeCall extends ReplyHandler<ScriptReply> {
 		return (!call().isDone() || failure() != null) && call().mayHaveBeenSent();
 	}
 
+	/** Returns the reply, or {@code null} if there is none yet, or the call failed. */
+	@Nullable ScriptReply reply() {
+		return (call().isDone() && failure() == null) ? call().result() : null;
+	}
+
 	/** Returns the failure, or {@code null} if there is none yet. */
 	@Nullable LockProviderException failure() {
-		if (!call().isDone()) {
-			return null;
+		if (call().isDone()) {
+			try {
+				call().result();
+			}
+			catch (LockProviderException ex) {
+				return ex;
+			}
 		}
-		try {
-			call().result();
-			return null;
-		}
-		catch (LockProviderException ex) {
-			return ex;
-		}
+		return null;
 	}
 
 	/** Whether this was an attempt, and the node has granted the lock. */
 	boolean hasGranted() {
-		return call().isDone() && failure() == null && new AttemptReply(call().result()).isGranted();
+		ScriptReply reply = reply();
+		return reply != null && new AttemptReply(reply).isGranted();
+	}
+
+	/** Whether the node has replied that the owner held the lock. */
+	boolean hasFoundOwner() {
+		ScriptReply reply = reply();
+		return reply != null && reply.number(0) == 1;
 	}
 
 	@Override

@@ -3,10 +3,8 @@ package io.distributedlock.redis.quorum;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
@@ -29,11 +27,8 @@ final class QuorumRelease {
 
 	private final OwnerId owner;
 
-	/** The attempts that may still take effect on their nodes, which replied nothing. */
-	private final Map<QuorumNode, NodeCall> unclear = new HashMap<>();
-
-	/** The nodes that never granted the lock, nor will. */
-	private final Set<QuorumNode> without = new HashSet<>();
+	/** The attempts of the nodes that were not seen to grant the lock. */
+	private final Map<QuorumNode, NodeCall> attempts = new HashMap<>();
 
 	/** What a node without an answer runs later. */
 	private final ScriptCall plain;
@@ -68,34 +63,27 @@ final class QuorumRelease {
 	}
 
 	StoreCall<ReleaseOutcome> send(ScriptCall script, Duration timeout) {
-		this.quorum.partialGrants().find(this.owner).forEach(this::judge);
-		List<NodeCall> calls = this.quorum.send(this.quorum.nodes(), script, CallKind.RELEASE, Deadline.after(timeout),
-				this::ended);
+		for (NodeCall attempt : this.quorum.partialGrant(this.owner)) {
+			// Before the release: none is sent after it.
+			attempt.abandon();
+			this.attempts.put(attempt.node(), attempt);
+		}
+		List<NodeCall> calls = NodeCall.of(this.quorum.nodes());
+		this.quorum.send(calls, script, CallKind.RELEASE, Deadline.after(timeout), this::ended);
 		this.call.onAbandon(() -> calls.forEach((one) -> one.call().abandon()));
 		return this.call;
 	}
 
-	/** Ends an attempt before the release is sent, so that none is sent after it. */
-	private void judge(NodeCall attempt) {
-		attempt.abandon();
-		if (attempt.mayTakeEffect()) {
-			this.unclear.put(attempt.node(), attempt);
-		}
-		else if (!attempt.hasGranted()) {
-			this.without.add(attempt.node());
-		}
-	}
-
 	private void ended(NodeCall node) {
-		boolean failure = node.failure() != null;
+		boolean held = node.hasFoundOwner();
+		boolean confirmed = isConfirmed(node, held);
 		ReleaseOutcome outcome;
 		List<QuorumNode> open;
 		synchronized (this) {
 			this.ended++;
-			boolean held = !failure && node.call().result().number(0) == 1;
 			this.released += held ? 1 : 0;
-			this.notHeld += (failure || held) ? 0 : 1;
-			if (this.unclear.containsKey(node.node()) ? !held : (failure && !this.without.contains(node.node()))) {
+			this.notHeld += (held || node.failure() != null) ? 0 : 1;
+			if (!confirmed) {
 				this.unconfirmed.add(node.node());
 			}
 			outcome = outcome();
@@ -103,23 +91,22 @@ final class QuorumRelease {
 			open = this.decided ? List.copyOf(this.unconfirmed) : List.of();
 			if (this.decided) {
 				this.unconfirmed.clear();
-				this.quorum.partialGrants().remove(this.owner);
+				this.quorum.removePartialGrant(this.owner);
 			}
 		}
-		open.forEach(this::releaseLater);
+		open.forEach((later) -> this.quorum.pending(later).add(this.plain, this.attempts.get(later), this.maxLease));
 		if (outcome != null) {
 			this.call.complete(outcome);
 		}
 	}
 
-	private void releaseLater(QuorumNode node) {
-		NodeCall attempt = this.unclear.get(node);
-		if (attempt != null) {
-			this.quorum.pending(node).addUnclear(this.plain, attempt, this.maxLease);
+	/** Whether a node does not have the lock, nor will by an attempt without a reply. */
+	private boolean isConfirmed(NodeCall node, boolean held) {
+		NodeCall attempt = this.attempts.get(node.node());
+		if (attempt != null && attempt.mayTakeEffect()) {
+			return held;
 		}
-		else {
-			this.quorum.pending(node).addGranted(this.plain, this.maxLease);
-		}
+		return node.failure() == null || (attempt != null && !attempt.hasGranted());
 	}
 
 	private @Nullable ReleaseOutcome outcome() {

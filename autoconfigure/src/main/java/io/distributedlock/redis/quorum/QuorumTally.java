@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockHolder;
 import io.distributedlock.redis.AttemptReply;
+import io.distributedlock.redis.script.ScriptReply;
 
 /**
  * What the nodes of a quorum have answered to one round of an attempt. Guarded by the
@@ -24,7 +25,7 @@ final class QuorumTally {
 
 	private final Quorum quorum;
 
-	/** The grants that may still count, by node. */
+	/** The nodes that have granted the lock. */
 	private final Map<QuorumNode, AttemptReply> granted = new LinkedHashMap<>();
 
 	private final List<AttemptReply> busy = new ArrayList<>();
@@ -32,54 +33,53 @@ final class QuorumTally {
 	/** The nodes that have raised their order. */
 	private final Set<QuorumNode> confirmed = new HashSet<>();
 
-	/** The nodes whose grant cannot count any more. */
+	/** The nodes without a grant, or whose grant cannot count any more. */
 	private final Set<QuorumNode> excluded = new HashSet<>();
 
-	/** The nodes without an answer to the first script. */
-	private int failed;
+	/** The nodes whose first script has ended. */
+	private int ended;
 
 	QuorumTally(Quorum quorum) {
 		this.quorum = quorum;
 	}
 
 	void add(NodeCall node) {
-		if (node.failure() != null) {
-			this.failed++;
+		this.ended++;
+		ScriptReply reply = node.reply();
+		AttemptReply answer = (reply != null) ? new AttemptReply(reply) : null;
+		if (answer != null && answer.isGranted()) {
+			this.granted.put(node.node(), answer);
 			return;
 		}
-		AttemptReply reply = new AttemptReply(node.call().result());
-		if (reply.isGranted()) {
-			this.granted.put(node.node(), reply);
-		}
-		else {
-			this.busy.add(reply);
+		this.excluded.add(node.node());
+		if (answer != null) {
+			this.busy.add(answer);
 		}
 	}
 
 	void addRaised(NodeCall node) {
-		if (node.failure() == null && node.call().result().number(0) == 1) {
-			this.confirmed.add(node.node());
-		}
-		else {
-			this.excluded.add(node.node());
-		}
+		(node.hasFoundOwner() ? this.confirmed : this.excluded).add(node.node());
 	}
 
 	/**
-	 * Excludes a late grant with an order above that of the round, which a node with
-	 * higher orders cannot confirm.
+	 * Whether a late grant may confirm that of the round. Excludes one with an order
+	 * above it, since others may have been granted the lock meanwhile.
 	 */
-	boolean excludes(NodeCall node, long order) {
+	boolean mayConfirm(NodeCall node, long order) {
 		AttemptReply late = this.granted.get(node.node());
-		return late == null || (late.order() > order && this.excluded.add(node.node()));
+		if (late != null && late.order() > order) {
+			this.excluded.add(node.node());
+		}
+		return !this.excluded.contains(node.node());
 	}
 
 	Map<QuorumNode, AttemptReply> granted() {
 		return this.granted;
 	}
 
-	Set<QuorumNode> confirmed() {
-		return this.confirmed;
+	/** The number of nodes that have raised their order. */
+	int confirmed() {
+		return this.confirmed.size();
 	}
 
 	/** The number of nodes that have answered, whether or not they granted the lock. */
@@ -87,14 +87,14 @@ final class QuorumTally {
 		return this.granted.size() + this.busy.size();
 	}
 
-	/** The number of nodes that may still answer. */
-	int pending() {
-		return this.quorum.size() - answered() - this.failed;
+	/** Whether no node will answer the first script any more. */
+	boolean isComplete() {
+		return this.ended == this.quorum.size();
 	}
 
 	/** The most nodes whose grant may count in the end. */
 	int possible() {
-		return this.quorum.size() - this.busy.size() - this.failed - this.excluded.size();
+		return this.quorum.size() - this.excluded.size();
 	}
 
 	long highestOrder() {
@@ -112,41 +112,32 @@ final class QuorumTally {
 	}
 
 	/**
-	 * Returns the owner that a majority may have granted the lock to, as far as the nodes
-	 * that do not answer leave it open; {@code null} if the lock is split, or free. The
-	 * rest of its lease is that of a majority: a minority may have missed the last
-	 * renewal, or keep what the others have released.
+	 * Returns a reply with the owner that a majority may have granted the lock to, as far
+	 * as the nodes that do not answer leave it open; {@code null} if the lock is split,
+	 * or free. Of the replies it is the one with the rest of the lease that a majority
+	 * has: a minority may have missed the last renewal, or keep what the others have
+	 * released.
 	 */
-	@Nullable QuorumHolder holder() {
+	@Nullable AttemptReply holder() {
 		Map<String, List<AttemptReply>> owners = new HashMap<>();
 		this.busy.stream()
 			.filter((reply) -> !reply.owner().isEmpty())
 			.forEach((reply) -> owners.computeIfAbsent(reply.owner(), (owner) -> new ArrayList<>()).add(reply));
 		int needed = this.quorum.majority() - (this.quorum.size() - answered());
-		return owners.entrySet()
+		return owners.values()
 			.stream()
-			.filter((entry) -> entry.getValue().size() >= needed)
-			.max(Comparator.comparingInt((entry) -> entry.getValue().size()))
-			.map((entry) -> new QuorumHolder(entry.getKey(), holder(entry.getValue(), needed)))
+			.filter((replies) -> replies.size() >= needed)
+			.max(Comparator.comparingInt(List::size))
+			.flatMap((replies) -> replies.stream()
+				.sorted(Comparator.comparing(QuorumTally::remaining).reversed())
+				.limit(needed)
+				.reduce((longer, shorter) -> shorter))
 			.orElse(null);
 	}
 
-	/**
-	 * Returns the holder as one of the replies has it.
-	 * @param rank which reply: 1 for the one with the longest rest of the lease
-	 */
-	private static @Nullable LockHolder holder(List<AttemptReply> replies, int rank) {
-		return replies.stream()
-			.map(AttemptReply::holder)
-			.filter(Objects::nonNull)
-			.sorted(Comparator.comparing(QuorumTally::remaining).reversed())
-			.limit(rank)
-			.reduce((longer, shorter) -> shorter)
-			.orElse(null);
-	}
-
-	private static Duration remaining(LockHolder holder) {
-		return Objects.requireNonNullElse(holder.remaining(), Duration.ZERO);
+	private static Duration remaining(AttemptReply reply) {
+		LockHolder holder = reply.holder();
+		return (holder != null && holder.remaining() != null) ? holder.remaining() : Duration.ZERO;
 	}
 
 }

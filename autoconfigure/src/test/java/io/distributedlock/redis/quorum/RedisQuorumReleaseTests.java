@@ -123,7 +123,7 @@ class RedisQuorumReleaseTests {
 			}
 			QuorumNode node = provider.quorum().nodes().get(FROZEN);
 			assertThat(provider.quorum().pending(node).size()).as("releases of what was never sent").isZero();
-			assertThat(provider.quorum().partialGrants().size()).isZero();
+			assertThat(provider.quorum().partialGrants()).isZero();
 		}
 		await().atMost(PATIENCE).until(() -> isUp(provider));
 		// Behind all that waited for the connection.
