@@ -12,7 +12,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 import javax.sql.DataSource;
 
@@ -53,7 +52,8 @@ public final class FenceSweeper implements AutoCloseable {
 	 */
 	private final Set<DataSource> databases = Collections.newSetFromMap(new WeakHashMap<>());
 
-	private final AtomicBoolean started = new AtomicBoolean();
+	/** Whether a sweep was planned; guarded by the monitor of the databases. */
+	private boolean started;
 
 	private volatile boolean closed;
 
@@ -71,13 +71,14 @@ public final class FenceSweeper implements AutoCloseable {
 
 	/** Sweeps a database too from now on. */
 	void add(DataSource database) {
-		boolean added;
 		synchronized (this.databases) {
-			added = this.databases.add(database);
+			this.databases.add(database);
+			if (this.started) {
+				return;
+			}
+			this.started = true;
 		}
-		if (added && this.started.compareAndSet(false, true)) {
-			schedule();
-		}
+		schedule();
 	}
 
 	private void schedule() {

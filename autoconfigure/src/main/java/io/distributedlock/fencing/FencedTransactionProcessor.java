@@ -121,12 +121,6 @@ public final class FencedTransactionProcessor
 		}
 	}
 
-	private static boolean isFenced(Object bean) {
-		return bean instanceof ConfigurableTransactionManager manager
-				&& manager.getTransactionExecutionListeners() != null
-				&& manager.getTransactionExecutionListeners().stream().anyMatch(FencingListener.class::isInstance);
-	}
-
 	private static void warnOfUnfenced(String beanName, Object bean, String why) {
 		logger.warn("Transactions of the transaction manager '" + beanName + "' (" + bean.getClass().getName()
 				+ ") are not fenced (distributed-lock.fencing.enabled), " + why);
@@ -179,7 +173,7 @@ public final class FencedTransactionProcessor
 				&& bean instanceof ConfigurableTransactionManager configurable) {
 			Collection<TransactionExecutionListener> listeners = configurable.getTransactionExecutionListeners();
 			// A class proxy whose final methods read its own, empty, fields has none.
-			if (listeners != null && !isFenced(bean)) {
+			if (listeners != null && listeners.stream().noneMatch(FencingListener.class::isInstance)) {
 				configurable.addListener(
 						new FencingListener(manager, database(manager) != null || isPersistence(manager), this.fences));
 			}
