@@ -13,6 +13,8 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.io.ClassPathResource;
+
 import io.distributedlock.jdbc.dialect.Sql;
 
 /** Statements of one kind of database on the table of the fences. */
@@ -95,13 +97,10 @@ abstract class FenceDialect {
 
 	/** Returns the script that creates the table. */
 	final String schema() {
-		String resource = "schema-" + this.platform + ".sql";
-		try (InputStream stream = FenceDialect.class.getResourceAsStream(resource)) {
-			if (stream == null) {
-				throw new IllegalStateException("Missing resource " + resource);
-			}
-			return new String(stream.readAllBytes(), StandardCharsets.UTF_8).replace(FenceSettings.DEFAULT_TABLE,
-					this.table);
+		try {
+			return new ClassPathResource("schema-" + this.platform + ".sql", FenceDialect.class)
+				.getContentAsString(StandardCharsets.UTF_8)
+				.replace(FenceSettings.DEFAULT_TABLE, this.table);
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);

@@ -95,7 +95,7 @@ public final class FencedTransactionProcessor
 			if (database != null) {
 				this.fences.get().check(database, "transaction manager '" + beanName + "'");
 			}
-			persistence |= isPersistence(bean);
+			persistence |= isKindOf(bean, PERSISTENCE);
 		}
 		if (persistence) {
 			checkPersistence();
@@ -144,8 +144,7 @@ public final class FencedTransactionProcessor
 	 * Checks the database of persistence contexts, as far as it is clear which that is.
 	 */
 	private void checkPersistence() {
-		ObjectProvider<DataSource> dataSources = this.beanFactory.getBeanProvider(DataSource.class);
-		DataSource database = dataSources.getIfUnique();
+		DataSource database = this.beanFactory.getBeanProvider(DataSource.class).getIfUnique();
 		if (database != null) {
 			this.fences.get().check(database, "JPA");
 		}
@@ -174,16 +173,12 @@ public final class FencedTransactionProcessor
 			Collection<TransactionExecutionListener> listeners = configurable.getTransactionExecutionListeners();
 			// A class proxy whose final methods read its own, empty, fields has none.
 			if (listeners != null && listeners.stream().noneMatch(FencingListener.class::isInstance)) {
-				configurable.addListener(
-						new FencingListener(manager, database(manager) != null || isPersistence(manager), this.fences));
+				boolean database = database(manager) != null || isKindOf(manager, PERSISTENCE);
+				configurable.addListener(new FencingListener(manager, database, this.fences));
 			}
 			return listeners != null || AopUtils.isAopProxy(bean);
 		}
 		return false;
-	}
-
-	private static boolean isPersistence(Object manager) {
-		return isKindOf(manager, PERSISTENCE);
 	}
 
 	private static boolean isKindOf(Object manager, Set<String> types) {

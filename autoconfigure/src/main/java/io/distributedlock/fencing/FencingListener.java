@@ -59,8 +59,9 @@ final class FencingListener implements TransactionExecutionListener {
 
 	/**
 	 * Rolls back a transaction that has begun. Spring undoes only a beginning that has
-	 * failed itself: the connection would stay bound to the thread. Afterwards the thread is as Spring expects it after a beginning that
-	 * has failed: the outer transaction is suspended, and Spring resumes it.
+	 * failed itself: the connection would stay bound to the thread. Afterwards the thread
+	 * is as Spring expects it after a beginning that has failed: the outer transaction is
+	 * suspended, and Spring resumes it.
 	 * @param refusal what the caller throws then
 	 */
 	private void rollBack(TransactionExecution transaction, Throwable refusal) {

@@ -32,6 +32,7 @@ interface ReadLimit extends AutoCloseable {
 			// Its statements end by their own time-out.
 		}
 		return () -> {
+			// Nothing was changed.
 		};
 	}
 

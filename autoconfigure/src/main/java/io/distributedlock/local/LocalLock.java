@@ -49,8 +49,8 @@ final class LocalLock {
 		if (present == null && (this.reserved == null || this.reserved.equals(attempt.process()))) {
 			this.waitQueue.remove(attempt.process());
 			this.reserved = null;
-			Holding begun = new Holding(attempt.owner(), attempt.process(), attempt.label(), orders.getAsLong(), nowNanos,
-					nowNanos + attempt.lease().toNanos());
+			Holding begun = new Holding(attempt.owner(), attempt.process(), attempt.label(), orders.getAsLong(),
+					nowNanos, nowNanos + attempt.lease().toNanos());
 			this.holding = begun;
 			return granted(attempt, begun, nowNanos);
 		}

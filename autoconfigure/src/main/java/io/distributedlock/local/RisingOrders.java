@@ -15,7 +15,7 @@ final class RisingOrders {
 
 	long next(long clockMicros) {
 		long micros = Math.min(clockMicros, MAX_CLOCK_MICROS);
-		return this.last.updateAndGet((last) -> Math.max(last + 1, micros));
+		return this.last.updateAndGet((former) -> Math.max(former + 1, micros));
 	}
 
 }
