@@ -72,8 +72,8 @@ public final class LocalLockProvider implements LockProvider, LockInspector {
 
 			@Override
 			public StoreCall<AttemptResult> attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
-				return AnsweredStoreCall.of(shared.attempt(new LocalAttempt(key, owner, lease, self, ProcessLabel.get(),
-						number, willWait, onNotified)));
+				return AnsweredStoreCall.of(shared.attempt(
+						new LocalAttempt(key, owner, lease, self, ProcessLabel.get(), number, willWait, onNotified)));
 			}
 
 			@Override

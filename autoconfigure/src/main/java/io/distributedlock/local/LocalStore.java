@@ -103,12 +103,7 @@ public final class LocalStore {
 
 	/** Returns the first grants in the order of their keys. */
 	List<StoredLock> list(int limit) {
-		return this.entries.keySet()
-			.stream()
-			.sorted()
-			.flatMap((key) -> find(key).stream())
-			.limit(limit)
-			.toList();
+		return this.entries.keySet().stream().sorted().flatMap((key) -> find(key).stream()).limit(limit).toList();
 	}
 
 	/** Counts the entries, including expired ones that were not swept yet. */

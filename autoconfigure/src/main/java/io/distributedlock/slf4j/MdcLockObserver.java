@@ -83,8 +83,7 @@ public final class MdcLockObserver implements LockObserver {
 		 * must not forge a log line.
 		 */
 		private static String text(String text) {
-			return ESCAPED.matcher(text)
-				.replaceAll((found) -> String.format("%%u%04X", found.group().codePointAt(0)));
+			return ESCAPED.matcher(text).replaceAll((found) -> String.format("%%u%04X", found.group().codePointAt(0)));
 		}
 
 		private static void restore(String entry, @Nullable String value) {

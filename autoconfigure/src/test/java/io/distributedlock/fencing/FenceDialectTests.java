@@ -53,8 +53,7 @@ class FenceDialectTests {
 	}
 
 	private static boolean advance(Connection connection, String key, long token, int seconds) throws SQLException {
-		return FenceDialects.resolve(connection, FenceSettings.DEFAULT_TABLE)
-			.advance(connection, key, token, seconds);
+		return FenceDialects.resolve(connection, FenceSettings.DEFAULT_TABLE).advance(connection, key, token, seconds);
 	}
 
 	private boolean advance(Connection connection, long token) throws SQLException {
