@@ -1,11 +1,11 @@
 package io.distributedlock.redis.quorum;
 
 import java.time.Duration;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
 import io.lettuce.core.ClientOptions;
@@ -38,9 +38,11 @@ final class LettuceQuorumNode implements QuorumNode {
 	/** How long the opening of a connection may take, and the reply after it. */
 	private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(2);
 
-	private static final Duration SHORTEST_PAUSE = Duration.ofMillis(20);
+	/** How long no connection follows one that has failed. */
+	private static final Duration PAUSE = Duration.ofMillis(200);
 
-	private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
+	/** How long others learn from a server that is no member before it tries again. */
+	private static final Duration JOIN_PAUSE = Duration.ofSeconds(1);
 
 	private final RedisQuorumNode address;
 
@@ -58,9 +60,6 @@ final class LettuceQuorumNode implements QuorumNode {
 
 	/** The present connection; guarded by the monitor. */
 	private @Nullable NodeConnection connection;
-
-	/** The connections in a row that failed; guarded by the monitor. */
-	private int failures;
 
 	private volatile long connections;
 
@@ -119,7 +118,7 @@ final class LettuceQuorumNode implements QuorumNode {
 				present.run(call, deadline, operation);
 			}
 			else {
-				operation.fail(Objects.requireNonNullElse(this.state.restartFailure(), failure));
+				operation.fail(failure.get());
 			}
 		});
 	}
@@ -213,37 +212,29 @@ final class LettuceQuorumNode implements QuorumNode {
 				: this.join.enter(entrant);
 		entrance.whenComplete((done, failure) -> {
 			if (failure == null) {
-				synchronized (this) {
-					this.failures = 0;
-				}
 				this.state.recordUp();
 				entrant.decide(null);
 			}
 			else {
-				LockProviderException told = notSent(cause(failure));
-				this.state.recordDown("down: " + told.problem());
-				entrant.refuse(told, LONGEST_PAUSE);
+				entrant.refuse(recordDown(failure), JOIN_PAUSE);
 			}
 		});
 	}
 
 	private void fail(NodeConnection failed, Throwable failure) {
-		Throwable cause = cause(failure);
-		Duration pause;
-		synchronized (this) {
-			pause = SHORTEST_PAUSE.multipliedBy(1L << Math.min(this.failures, 6));
-			this.failures++;
-		}
-		LockProviderException told = notSent(cause);
-		if (!this.closed) {
-			this.state.recordDown((cause instanceof LockConfigurationException refused)
-					? QuorumNodeCheck.refused(name(), refused) + ". " + refused.action() : "down: " + told.problem());
-		}
-		failed.fail(told, (pause.compareTo(LONGEST_PAUSE) < 0) ? pause : LONGEST_PAUSE);
+		failed.fail(recordDown(failure), PAUSE);
 	}
 
-	private static Throwable cause(Throwable failure) {
-		return (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause() : failure;
+	/** Records why the node takes no part, and returns the failure of commands to it. */
+	private Supplier<LockProviderException> recordDown(Throwable failure) {
+		Throwable cause = (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause()
+				: failure;
+		LockProviderException told = notSent(cause);
+		if (!this.closed) {
+			this.state.recordDown(() -> (cause instanceof LockConfigurationException refused)
+					? QuorumNodeCheck.refused(name(), refused) + ". " + refused.action() : "down: " + told.problem());
+		}
+		return () -> told;
 	}
 
 	private LockProviderException notSent(Throwable failure) {
@@ -253,13 +244,9 @@ final class LettuceQuorumNode implements QuorumNode {
 		}
 		LockProviderException told = (failure instanceof LockProviderException known) ? known : RedisErrors
 			.notConnected((failure instanceof RuntimeException ex) ? ex : new IllegalStateException(failure));
-		return LockProviderException.nothingSent(told.error(), RedisErrors.PROVIDER, withoutAddress(told.problem()),
-				told.getCause());
-	}
-
-	/** Removes the address that the client adds: a message names the node elsewhere. */
-	private String withoutAddress(String problem) {
-		return problem.replaceAll(":? ?[^\\s/]*/" + Pattern.quote(name()), "");
+		// Without the address that the client adds: a message names the node elsewhere.
+		String problem = told.problem().replaceAll(":? ?[^\\s/]*/" + Pattern.quote(name()), "");
+		return LockProviderException.nothingSent(told.error(), RedisErrors.PROVIDER, problem, told.getCause());
 	}
 
 	/**

@@ -2,14 +2,15 @@ package io.distributedlock.redis.quorum;
 
 import java.util.Collection;
 import java.util.List;
+import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
-import io.distributedlock.redis.AttemptReply;
 import io.distributedlock.redis.script.ReplyHandler;
+import io.distributedlock.redis.script.Script;
 import io.distributedlock.redis.script.ScriptCall;
 import io.distributedlock.redis.script.ScriptReply;
 
@@ -33,6 +34,16 @@ final class NodeCall extends ReplyHandler<ScriptReply> {
 	/** Creates a call to each of the nodes. */
 	static List<NodeCall> of(Collection<QuorumNode> nodes) {
 		return nodes.stream().map(NodeCall::new).toList();
+	}
+
+	/** Returns the replies that have come. */
+	static List<ScriptReply> replies(List<NodeCall> calls) {
+		return calls.stream().map(NodeCall::reply).filter(Objects::nonNull).toList();
+	}
+
+	/** Whether no further reply will come. */
+	static boolean areDone(List<NodeCall> calls) {
+		return calls.stream().allMatch((call) -> call.call().isDone());
 	}
 
 	QuorumNode node() {
@@ -88,7 +99,7 @@ final class NodeCall extends ReplyHandler<ScriptReply> {
 	/** Whether this was an attempt, and the node has granted the lock. */
 	boolean hasGranted() {
 		ScriptReply reply = reply();
-		return reply != null && new AttemptReply(reply).isGranted();
+		return reply != null && reply.number(0) != Script.NOT_GRANTED;
 	}
 
 	/** Whether the node has replied that the owner held the lock. */

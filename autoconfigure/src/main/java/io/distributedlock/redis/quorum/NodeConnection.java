@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -44,7 +45,7 @@ final class NodeConnection {
 	 * waits behind its attempt must not overtake it, as it would among the dependents of
 	 * a future. Guarded by the monitor.
 	 */
-	private final List<Consumer<@Nullable LockProviderException>> waiting = new ArrayList<>();
+	private final List<Consumer<@Nullable Supplier<LockProviderException>>> waiting = new ArrayList<>();
 
 	/** Whether it is known if the server is a member; guarded by the monitor. */
 	private boolean decided;
@@ -53,7 +54,7 @@ final class NodeConnection {
 	private boolean settled;
 
 	/** Why the server is no member; guarded by the monitor. */
-	private @Nullable LockProviderException failure;
+	private @Nullable Supplier<LockProviderException> failure;
 
 	private volatile @Nullable StatefulRedisConnection<byte[], byte[]> client;
 
@@ -94,8 +95,8 @@ final class NodeConnection {
 	}
 
 	/** Runs an action once the server is a member, or with the failure. */
-	void whenReady(Consumer<@Nullable LockProviderException> action) {
-		LockProviderException reason;
+	void whenReady(Consumer<@Nullable Supplier<LockProviderException>> action) {
+		Supplier<LockProviderException> reason;
 		synchronized (this) {
 			if (!this.settled) {
 				this.waiting.add(action);
@@ -111,7 +112,7 @@ final class NodeConnection {
 	 * waits. What comes meanwhile is behind it.
 	 * @param reason why it is none, or {@code null}
 	 */
-	void decide(@Nullable LockProviderException reason) {
+	void decide(@Nullable Supplier<LockProviderException> reason) {
 		synchronized (this) {
 			if (this.decided) {
 				return;
@@ -119,7 +120,7 @@ final class NodeConnection {
 			this.decided = true;
 			this.failure = reason;
 		}
-		List<Consumer<@Nullable LockProviderException>> next;
+		List<Consumer<@Nullable Supplier<LockProviderException>>> next;
 		do {
 			synchronized (this) {
 				next = List.copyOf(this.waiting);
@@ -135,10 +136,10 @@ final class NodeConnection {
 	 * Ends the connection.
 	 * @param pause the time before the next one
 	 */
-	void fail(LockProviderException reason, Duration pause) {
+	void fail(Supplier<LockProviderException> reason, Duration pause) {
 		this.retry = Deadline.after(pause);
 		close();
-		this.asked.completeExceptionally(reason);
+		this.asked.completeExceptionally(reason.get());
 		decide(reason);
 	}
 
@@ -147,7 +148,7 @@ final class NodeConnection {
 	 * Until then other servers can still learn from this one, whose own attempts to
 	 * become a member come at other times.
 	 */
-	void refuse(LockProviderException reason, Duration pause) {
+	void refuse(Supplier<LockProviderException> reason, Duration pause) {
 		this.retry = Deadline.after(pause);
 		decide(reason);
 	}
@@ -159,13 +160,10 @@ final class NodeConnection {
 	}
 
 	/** Whether it is open, and the server has not been silent for too long. */
-	boolean isUsable() {
+	synchronized boolean isUsable() {
 		StatefulRedisConnection<byte[], byte[]> opened = this.client;
-		return opened != null && !this.closing.get() && opened.isOpen() && !isSilent();
-	}
-
-	private synchronized boolean isSilent() {
-		return this.silence != null && this.silence.isPast();
+		return opened != null && !this.closing.get() && opened.isOpen()
+				&& (this.silence == null || !this.silence.isPast());
 	}
 
 	private synchronized void begin() {

@@ -50,8 +50,6 @@ final class NodeJoin {
 
 	private final RedisLayout layout;
 
-	private final int majority;
-
 	private final int size;
 
 	private final RedisTimer timer;
@@ -59,8 +57,8 @@ final class NodeJoin {
 	/** Finds a connection to each server that has run for long enough. */
 	private final List<Supplier<CompletableFuture<NodeConnection>>> servers = new CopyOnWriteArrayList<>();
 
-	/** The node that leads to each server, by run id; guarded by the monitor. */
-	private final Map<String, Admitted> admitted = new HashMap<>();
+	/** The last connection of each node that was admitted; guarded by the monitor. */
+	private final Map<QuorumNode, NodeConnection> admitted = new HashMap<>();
 
 	/** The nodes that refuse this process for its longest lease. */
 	private final Map<QuorumNode, LockConfigurationException> refusals = new ConcurrentHashMap<>();
@@ -68,7 +66,6 @@ final class NodeJoin {
 	NodeJoin(RedisLayout layout, int size, RedisTimer timer) {
 		this.layout = layout;
 		this.size = size;
-		this.majority = majority(size);
 		this.timer = timer;
 	}
 
@@ -112,20 +109,21 @@ final class NodeJoin {
 	 * @throws LockConfigurationException if the connection of another node leads to it
 	 */
 	synchronized void admit(QuorumNode node, NodeConnection connection) {
-		Admitted present = this.admitted.get(connection.runId());
-		if (present != null && present.node() != node) {
-			if (present.connection().isUsable()) {
+		this.admitted.forEach((other, present) -> {
+			if (other == node || !present.runId().equals(connection.runId())) {
+				return;
+			}
+			if (present.isUsable()) {
 				throw new LockConfigurationException(LockError.INVALID_PROPERTY,
-						QuorumNodeCheck.subject(node.name()) + " leads to the same server as " + present.node().name()
+						QuorumNodeCheck.subject(node.name()) + " leads to the same server as " + other.name()
 								+ ", which would vote twice",
 						"Name each server once in distributed-lock.redis.quorum.nodes, and look at aliases, forwarded"
 								+ " ports and proxies");
 			}
 			// A server that was silent must not be reached by both once it replies.
-			present.connection().close();
-		}
-		this.admitted.values().removeIf((one) -> one.node() == node);
-		this.admitted.put(connection.runId(), new Admitted(node, connection));
+			present.close();
+		});
+		this.admitted.put(node, connection);
 	}
 
 	/**
@@ -168,16 +166,17 @@ final class NodeJoin {
 	}
 
 	private CompletableFuture<?> join(NodeConnection entrant, List<Knowledge> known) {
+		int majority = majority(this.size);
 		long members = known.stream().filter((one) -> one.isMember() && one.server() != entrant).count();
 		List<String> fresh = known.stream()
 			.filter((one) -> !one.isMember())
 			.map((one) -> one.server().runId())
 			.toList();
-		boolean together = fresh.size() > this.size - this.majority;
-		if (members < this.majority && !together && known.stream().noneMatch((one) -> one.hasCompanion(entrant))) {
+		boolean together = fresh.size() > this.size - majority;
+		if (members < majority && !together && known.stream().noneMatch((one) -> one.hasCompanion(entrant))) {
 			return CompletableFuture
 				.failedFuture(LockProviderException.nothingSent(LockError.STORE_FAILED, RedisErrors.PROVIDER,
-						"waits for " + this.majority
+						"waits for " + majority
 								+ " other nodes of the quorum, to learn the last orders from them; only " + members
 								+ " reply",
 						null));
@@ -215,9 +214,6 @@ final class NodeJoin {
 			return this.reply.number(1 + bucket);
 		}
 
-	}
-
-	private record Admitted(QuorumNode node, NodeConnection connection) {
 	}
 
 }

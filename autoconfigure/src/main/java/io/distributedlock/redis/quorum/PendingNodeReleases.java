@@ -124,18 +124,10 @@ final class PendingNodeReleases {
 		return warn;
 	}
 
-	private void schedule() {
-		synchronized (this) {
-			if (this.scheduled || size() == 0) {
-				return;
-			}
-			this.scheduled = true;
-		}
-		if (this.timer.schedule(this::repeat, PAUSE.toNanos()) == null) {
-			// The next release tries again.
-			synchronized (this) {
-				this.scheduled = false;
-			}
+	/** Plans a round. Without a thread for it, the next release tries again. */
+	private synchronized void schedule() {
+		if (!this.scheduled && !this.releases.isEmpty()) {
+			this.scheduled = this.timer.schedule(this::repeat, PAUSE.toNanos()) != null;
 		}
 	}
 

@@ -2,6 +2,7 @@ package io.distributedlock.redis.quorum;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -45,12 +46,12 @@ final class Quorum {
 
 	/**
 	 * The grants that were not seen on all nodes when they counted, each with the
-	 * attempts on the other nodes; guarded by its monitor, oldest first. Its release
-	 * needs them: a node that may run the attempt later has to be asked again, and one
-	 * that never received it has nothing to release. The attempts go on until then: a
-	 * node that is a little late keeps the lock too.
+	 * attempts on the other nodes, oldest first. Its release needs them: a node that may
+	 * run the attempt later has to be asked again, and one that never received it has
+	 * nothing to release. The attempts go on until then: a node that is a little late
+	 * keeps the lock too.
 	 */
-	private final Map<OwnerId, PartialGrant> partialGrants = new LinkedHashMap<>();
+	private final Map<OwnerId, PartialGrant> partialGrants = Collections.synchronizedMap(new LinkedHashMap<>());
 
 	/** The nodes that have refused a part of their last renewal. */
 	private final Set<QuorumNode> refusingRenewals = ConcurrentHashMap.newKeySet();
@@ -158,8 +159,8 @@ final class Quorum {
 		}
 		synchronized (this.partialGrants) {
 			Iterator<PartialGrant> oldest = this.partialGrants.values().iterator();
-			while (oldest.hasNext() && (oldest.next().end().isPast()
-					|| this.partialGrants.size() >= PendingNodeReleases.CAPACITY)) {
+			while (oldest.hasNext()
+					&& (oldest.next().end().isPast() || this.partialGrants.size() >= PendingNodeReleases.CAPACITY)) {
 				oldest.remove();
 			}
 			this.partialGrants.put(owner, new PartialGrant(others, PendingNodeReleases.giveUp(lease)));
@@ -168,33 +169,26 @@ final class Quorum {
 
 	/** Returns the attempts of an owner that were not seen to grant the lock. */
 	List<NodeCall> partialGrant(OwnerId owner) {
-		synchronized (this.partialGrants) {
-			PartialGrant grant = this.partialGrants.get(owner);
-			return (grant != null) ? grant.others() : List.of();
-		}
+		PartialGrant grant = this.partialGrants.get(owner);
+		return (grant != null) ? grant.others() : List.of();
 	}
 
 	void removePartialGrant(OwnerId owner) {
-		synchronized (this.partialGrants) {
-			this.partialGrants.remove(owner);
-		}
+		this.partialGrants.remove(owner);
 	}
 
 	int partialGrants() {
-		synchronized (this.partialGrants) {
-			return this.partialGrants.size();
-		}
+		return this.partialGrants.size();
 	}
 
 	/**
 	 * Returns the failure of a round that less than a majority has answered. It names
 	 * each of the other nodes once.
-	 * @param answered the number of nodes that have
 	 * @param sent whether the round may have had an effect
 	 */
-	LockProviderException noMajority(int answered, List<NodeCall> calls, boolean sent) {
-		StringBuilder problem = new StringBuilder(
-				"has no majority: " + answered + " of " + size() + " nodes answered, " + majority() + " are needed");
+	LockProviderException noMajority(List<NodeCall> calls, boolean sent) {
+		StringBuilder problem = new StringBuilder("has no majority: " + NodeCall.replies(calls).size() + " of " + size()
+				+ " nodes answered, " + majority() + " are needed");
 		LockError error = LockError.STORE_FAILED;
 		LockProviderException cause = null;
 		for (NodeCall call : calls) {

@@ -3,7 +3,6 @@ package io.distributedlock.redis.quorum;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.jspecify.annotations.Nullable;
@@ -19,8 +18,8 @@ import io.distributedlock.redis.script.RedisErrors;
 import io.distributedlock.redis.script.ScriptCall;
 
 /**
- * One round of an attempt on all nodes of a quorum; a round that ends in a split is followed
- * by another one of the same call.
+ * One round of an attempt on all nodes of a quorum; a round that ends in a split is
+ * followed by another one of the same call.
  * <ol>
  * <li><b>Grant.</b> All nodes are asked together. The lock is ours once a majority has
  * granted it; the order is the highest that they have replied.</li>
@@ -29,7 +28,8 @@ import io.distributedlock.redis.script.ScriptCall;
  * majority has one of them, and so a higher order. Until then nobody sees the grant.</li>
  * <li><b>Busy.</b> Once no majority can grant it, but a majority has answered, the nodes
  * that did grant it, and those that may yet do so, release it. If the lock was split
- * among contenders, none of which has it, the next round begins after a random pause.</li>
+ * among contenders, none of which has it, the next round begins after a random
+ * pause.</li>
  * <li><b>Failure.</b> If less than a majority has answered, the caller releases what was
  * granted, as after any unclear attempt.</li>
  * </ol>
@@ -50,8 +50,8 @@ final class QuorumAttempt {
 
 	private static final int MOST_DOUBLINGS = 5;
 
-	/** Further nodes will answer. */
 	private static final Runnable OPEN = () -> {
+		// Further nodes will answer.
 	};
 
 	private final Quorum quorum;
@@ -73,16 +73,13 @@ final class QuorumAttempt {
 	/** Whether the end is planned without the nodes that are late; guarded too. */
 	private boolean expiring;
 
-	/** The order of the grant, 0 before the majority; guarded by the monitor. */
-	private long order;
-
 	private QuorumAttempt(Quorum quorum, QuorumRequest request, CompletableStoreCall<AttemptResult> call, int number) {
 		this.quorum = quorum;
 		this.request = request;
 		this.call = call;
 		this.number = number;
 		this.calls = NodeCall.of(quorum.nodes());
-		this.tally = new QuorumTally(quorum);
+		this.tally = new QuorumTally(quorum, this.calls);
 	}
 
 	static CompletableStoreCall<AttemptResult> send(Quorum quorum, QuorumRequest request) {
@@ -96,62 +93,41 @@ final class QuorumAttempt {
 		// Nothing is to be released of a round that was not sent.
 		if (!this.call.isAbandoned()) {
 			this.quorum.send(this.calls, this.quorum.attempt(this.request), CallKind.ACQUIRE, this.request.deadline(),
-					this::answered);
+					(ended) -> proceed());
 		}
 	}
 
-	/** Handles the end of one node's attempt. */
-	private void answered(NodeCall node) {
-		Runnable next;
-		List<QuorumNode> toRaise = List.of();
-		synchronized (this) {
-			if (this.over) {
-				return;
-			}
-			this.tally.add(node);
-			if (this.order == 0 && this.tally.granted().size() >= this.quorum.majority()) {
-				this.order = this.tally.highestOrder();
-				toRaise = List.copyOf(this.tally.granted().keySet());
-			}
-			else if (this.order > 0 && this.tally.mayConfirm(node, this.order)) {
-				toRaise = List.of(node.node());
-			}
-			next = decide();
-		}
-		if (!toRaise.isEmpty()) {
-			this.quorum.send(NodeCall.of(toRaise),
-					this.quorum.order(this.request.keys(), this.request.owner(), this.order), CallKind.ACQUIRE,
-					this.request.deadline(), this::raised);
-		}
-		next.run();
-	}
-
-	/** Handles the end of the second script on one node. */
-	private void raised(NodeCall node) {
+	/** Handles the end of either script on one node. */
+	private void proceed() {
+		List<NodeCall> raises;
 		Runnable next;
 		synchronized (this) {
 			if (this.over) {
 				return;
 			}
-			this.tally.addRaised(node);
+			raises = this.tally.newRaises();
 			next = decide();
+		}
+		if (!raises.isEmpty()) {
+			this.quorum.send(raises, this.quorum.order(this.request.keys(), this.request.owner(), this.tally.order()),
+					CallKind.ACQUIRE, this.request.deadline(), (ended) -> proceed());
 		}
 		next.run();
 	}
 
 	/** Returns what follows outside the monitor. */
 	private Runnable decide() {
-		int majority = this.quorum.majority();
-		if (this.tally.confirmed() >= majority) {
+		if (this.tally.isConfirmed()) {
 			this.over = true;
 			return this::grant;
 		}
-		if (this.tally.possible() < majority) {
+		boolean answered = this.tally.answered() >= this.quorum.majority();
+		if (!this.tally.isPossible()) {
 			// Less than a majority that has answered is a failure, and no busy lock.
-			this.over = this.order > 0 || this.tally.answered() >= majority || this.tally.isComplete();
+			this.over = answered || NodeCall.areDone(this.calls);
 			return this.over ? this::refuse : OPEN;
 		}
-		if (this.order == 0 && this.tally.answered() >= majority && !this.expiring) {
+		if (this.tally.order() == 0 && answered && !this.expiring) {
 			this.expiring = true;
 			return () -> this.quorum.timer().schedule(this::expire, PATIENCE_NANOS);
 		}
@@ -160,14 +136,14 @@ final class QuorumAttempt {
 
 	private void grant() {
 		this.quorum.addPartialGrant(this.request.owner(), this.calls, this.request.lease());
-		this.call.complete(new AttemptResult.Granted(new LockGrant(this.request.key(), this.request.owner(), this.order,
-				this.tally.validity(this.request.lease()))));
+		this.call.complete(new AttemptResult.Granted(new LockGrant(this.request.key(), this.request.owner(),
+				this.tally.order(), this.tally.validity(this.request.lease()))));
 	}
 
 	/** Ends the round without the nodes that are late. */
 	private void expire() {
 		synchronized (this) {
-			if (this.over || this.order > 0) {
+			if (this.over || this.tally.order() > 0) {
 				return;
 			}
 			this.over = true;
@@ -176,7 +152,7 @@ final class QuorumAttempt {
 	}
 
 	private void refuse() {
-		if (this.order > 0) {
+		if (this.tally.order() > 0) {
 			leaveToCaller();
 			this.call.fail(new LockProviderException(LockError.STORE_FAILED, RedisErrors.PROVIDER,
 					"granted a lock that no majority of its nodes kept: nodes were lost, or the lease is too short",
@@ -186,10 +162,10 @@ final class QuorumAttempt {
 		if (this.tally.answered() < this.quorum.majority()) {
 			leaveToCaller();
 			boolean sent = this.calls.stream().anyMatch((node) -> node.call().mayHaveBeenSent());
-			this.call.fail(this.quorum.noMajority(this.tally.answered(), this.calls, sent));
+			this.call.fail(this.quorum.noMajority(this.calls, sent));
 			return;
 		}
-		boolean clear = this.calls.stream().allMatch((node) -> node.call().isDone() && !node.mayTakeEffect());
+		boolean clear = NodeCall.areDone(this.calls) && this.calls.stream().noneMatch(NodeCall::mayTakeEffect);
 		AttemptReply holder = this.tally.holder();
 		if (clear && holder == null && this.request.deadline().remainingNanos() > PATIENCE_NANOS * 4) {
 			releaseAndRepeat();
@@ -214,19 +190,17 @@ final class QuorumAttempt {
 			repeat();
 			return;
 		}
-		AtomicInteger open = new AtomicInteger(granted.size());
-		AtomicBoolean failed = new AtomicBoolean();
-		this.quorum.send(NodeCall.of(granted), release(), CallKind.RELEASE, this.request.deadline(), (node) -> {
-			if (node.failure() != null) {
-				failed.set(true);
+		List<NodeCall> releases = NodeCall.of(granted);
+		AtomicInteger open = new AtomicInteger(releases.size());
+		this.quorum.send(releases, release(), CallKind.RELEASE, this.request.deadline(), (ended) -> {
+			if (open.decrementAndGet() > 0) {
+				return;
 			}
-			if (open.decrementAndGet() == 0) {
-				if (failed.get()) {
-					endBusy(null);
-				}
-				else {
-					repeat();
-				}
+			if (NodeCall.replies(releases).size() == releases.size()) {
+				repeat();
+			}
+			else {
+				endBusy(null);
 			}
 		});
 	}

@@ -38,11 +38,11 @@ final class QuorumContender implements LockContender {
 
 	private final Duration maxLease;
 
-	/** The holder that the last attempt found; guarded by the monitor. */
-	private @Nullable String holder;
+	/** The holder that the last attempt found; changed under the monitor. */
+	private volatile @Nullable String holder;
 
 	/** The longest pause after the next attempt; guarded by the monitor. */
-	private Duration pause = SHORTEST_PAUSE;
+	private long pauseNanos;
 
 	QuorumContender(Quorum quorum, LockKey key, RedisLockKeys keys, Duration maxLease) {
 		this.quorum = quorum;
@@ -60,11 +60,7 @@ final class QuorumContender implements LockContender {
 					"Use a shorter lease, which is renewed, or raise " + RedisQuorumSettings.MAX_LEASE));
 		}
 		return QuorumAttempt.send(this.quorum, new QuorumRequest(this.key, this.keys, owner, lease,
-				Deadline.after(timeout), wasBusy(), this::busy));
-	}
-
-	private synchronized boolean wasBusy() {
-		return this.holder != null;
+				Deadline.after(timeout), this.holder != null, this::busy));
 	}
 
 	/**
@@ -75,12 +71,11 @@ final class QuorumContender implements LockContender {
 	private synchronized AttemptResult.Busy busy(@Nullable AttemptReply found, boolean releasePending) {
 		String owner = (found != null) ? found.owner() : null;
 		if (owner == null || !owner.equals(this.holder)) {
-			this.pause = SHORTEST_PAUSE;
+			this.pauseNanos = SHORTEST_PAUSE.toNanos();
 		}
 		this.holder = owner;
-		long longest = this.pause.toNanos();
-		Duration doubled = this.pause.multipliedBy(2);
-		this.pause = (doubled.compareTo(LONGEST_PAUSE) < 0) ? doubled : LONGEST_PAUSE;
+		long longest = this.pauseNanos;
+		this.pauseNanos = Math.min(longest * 2, LONGEST_PAUSE.toNanos());
 		Duration retryAfter = Duration.ofNanos(longest / 2 + ThreadLocalRandom.current().nextLong(longest / 2));
 		LockHolder known = (found != null) ? found.holder() : null;
 		Duration remaining = (known != null) ? known.remaining() : null;

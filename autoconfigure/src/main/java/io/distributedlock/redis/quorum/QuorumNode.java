@@ -25,7 +25,8 @@ interface QuorumNode {
 	/**
 	 * Runs a script on a connection that was admitted: to a server that has run for long
 	 * enough, and knows the last orders. A script for another server ends at once as not
-	 * sent. Never throws, and never waits.
+	 * sent. Never throws, and never waits; the caller abandons an operation that is late.
+	 * @param deadline when that is
 	 * @param operation what follows the reply or the failure
 	 */
 	void run(ScriptCall call, CallKind kind, Deadline deadline, ReplyHandler<?> operation);

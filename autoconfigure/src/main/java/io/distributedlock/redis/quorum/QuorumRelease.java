@@ -37,29 +37,17 @@ final class QuorumRelease {
 
 	private final CompletableStoreCall<ReleaseOutcome> call = new CompletableStoreCall<>();
 
-	/**
-	 * The nodes that have not confirmed the release before a majority has answered;
-	 * guarded by the monitor.
-	 */
-	private final List<QuorumNode> unconfirmed = new ArrayList<>();
+	private final List<NodeCall> calls;
 
-	/** Guarded by the monitor. */
-	private int released;
-
-	/** Guarded by the monitor. */
-	private int notHeld;
-
-	/** Guarded by the monitor. */
-	private int ended;
-
-	/** Whether a majority has answered; guarded by the monitor. */
-	private boolean decided;
+	/** The nodes whose call has ended before a majority's; guarded by the monitor. */
+	private final List<NodeCall> ended = new ArrayList<>();
 
 	QuorumRelease(Quorum quorum, OwnerId owner, ScriptCall plain, Duration maxLease) {
 		this.quorum = quorum;
 		this.owner = owner;
 		this.plain = plain;
 		this.maxLease = maxLease;
+		this.calls = NodeCall.of(quorum.nodes());
 	}
 
 	StoreCall<ReleaseOutcome> send(ScriptCall script, Duration timeout) {
@@ -68,55 +56,50 @@ final class QuorumRelease {
 			attempt.abandon();
 			this.attempts.put(attempt.node(), attempt);
 		}
-		List<NodeCall> calls = NodeCall.of(this.quorum.nodes());
-		this.quorum.send(calls, script, CallKind.RELEASE, Deadline.after(timeout), this::ended);
-		this.call.onAbandon(() -> calls.forEach((one) -> one.call().abandon()));
+		this.quorum.send(this.calls, script, CallKind.RELEASE, Deadline.after(timeout), this::ended);
+		this.call.onAbandon(() -> this.calls.forEach((one) -> one.call().abandon()));
 		return this.call;
 	}
 
 	private void ended(NodeCall node) {
-		boolean held = node.hasFoundOwner();
-		boolean confirmed = isConfirmed(node, held);
 		ReleaseOutcome outcome;
-		List<QuorumNode> open;
+		List<NodeCall> known = List.of();
 		synchronized (this) {
-			this.ended++;
-			this.released += held ? 1 : 0;
-			this.notHeld += (held || node.failure() != null) ? 0 : 1;
-			if (!confirmed) {
-				this.unconfirmed.add(node.node());
-			}
+			this.ended.add(node);
 			outcome = outcome();
-			this.decided |= outcome == ReleaseOutcome.RELEASED || outcome == ReleaseOutcome.NOT_HELD;
-			open = this.decided ? List.copyOf(this.unconfirmed) : List.of();
-			if (this.decided) {
-				this.unconfirmed.clear();
+			if (outcome == ReleaseOutcome.RELEASED || outcome == ReleaseOutcome.NOT_HELD) {
+				known = List.copyOf(this.ended);
+				this.ended.clear();
 				this.quorum.removePartialGrant(this.owner);
 			}
 		}
-		open.forEach((later) -> this.quorum.pending(later).add(this.plain, this.attempts.get(later), this.maxLease));
+		known.forEach(this::repeatUntilConfirmed);
 		if (outcome != null) {
 			this.call.complete(outcome);
 		}
 	}
 
-	/** Whether a node does not have the lock, nor will by an attempt without a reply. */
-	private boolean isConfirmed(NodeCall node, boolean held) {
-		NodeCall attempt = this.attempts.get(node.node());
-		if (attempt != null && attempt.mayTakeEffect()) {
-			return held;
-		}
-		return node.failure() == null || (attempt != null && !attempt.hasGranted());
-	}
-
+	/** Returns the outcome by the answers until now, or {@code null}. */
 	private @Nullable ReleaseOutcome outcome() {
-		if (this.released >= this.quorum.majority()) {
+		int answered = NodeCall.replies(this.calls).size();
+		int released = (int) this.calls.stream().filter(NodeCall::hasFoundOwner).count();
+		if (released >= this.quorum.majority()) {
 			return ReleaseOutcome.RELEASED;
 		}
-		if (this.quorum.excludesMajority(this.notHeld)) {
+		if (this.quorum.excludesMajority(answered - released)) {
 			return ReleaseOutcome.NOT_HELD;
 		}
-		return (this.ended == this.quorum.size()) ? ReleaseOutcome.UNKNOWN : null;
+		return NodeCall.areDone(this.calls) ? ReleaseOutcome.UNKNOWN : null;
+	}
+
+	/** Leaves out a node that has no lock, nor will by an attempt without a reply. */
+	private void repeatUntilConfirmed(NodeCall node) {
+		NodeCall attempt = this.attempts.get(node.node());
+		boolean confirmed = (attempt != null && attempt.mayTakeEffect()) ? node.hasFoundOwner()
+				: node.reply() != null || (attempt != null && !attempt.hasGranted());
+		if (!confirmed) {
+			this.quorum.pending(node.node()).add(this.plain, attempt, this.maxLease);
+		}
 	}
 
 }

@@ -4,107 +4,100 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
-import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockHolder;
 import io.distributedlock.redis.AttemptReply;
-import io.distributedlock.redis.script.ScriptReply;
 
 /**
- * What the nodes of a quorum have answered to one round of an attempt. Guarded by the
- * round until its result is known, and not changed after that.
+ * What the nodes of a quorum have answered to one round of an attempt, as the calls of
+ * the round have it now. Guarded by the round until its result is known.
  */
 final class QuorumTally {
 
 	private final Quorum quorum;
 
-	/** The nodes that have granted the lock. */
-	private final Map<QuorumNode, AttemptReply> granted = new LinkedHashMap<>();
+	private final List<NodeCall> attempts;
 
-	private final List<AttemptReply> busy = new ArrayList<>();
+	/** The calls that raise the orders of the nodes, by node. */
+	private final Map<QuorumNode, NodeCall> raises = new LinkedHashMap<>();
 
-	/** The nodes that have raised their order. */
-	private final Set<QuorumNode> confirmed = new HashSet<>();
+	/** The order of the grant, 0 before a majority has granted the lock. */
+	private long order;
 
-	/** The nodes without a grant, or whose grant cannot count any more. */
-	private final Set<QuorumNode> excluded = new HashSet<>();
-
-	/** The nodes whose first script has ended. */
-	private int ended;
-
-	QuorumTally(Quorum quorum) {
+	QuorumTally(Quorum quorum, List<NodeCall> attempts) {
 		this.quorum = quorum;
+		this.attempts = attempts;
 	}
 
-	void add(NodeCall node) {
-		this.ended++;
-		ScriptReply reply = node.reply();
-		AttemptReply answer = (reply != null) ? new AttemptReply(reply) : null;
-		if (answer != null && answer.isGranted()) {
-			this.granted.put(node.node(), answer);
-			return;
-		}
-		this.excluded.add(node.node());
-		if (answer != null) {
-			this.busy.add(answer);
-		}
-	}
-
-	void addRaised(NodeCall node) {
-		(node.hasFoundOwner() ? this.confirmed : this.excluded).add(node.node());
+	long order() {
+		return this.order;
 	}
 
 	/**
-	 * Whether a late grant may confirm that of the round. Excludes one with an order
-	 * above it, since others may have been granted the lock meanwhile.
+	 * Begins to raise the orders of the nodes that have granted the lock, once these are
+	 * a majority. Leaves out a late grant with an order above that of the round, since
+	 * others may have been granted the lock meanwhile.
+	 * @return the calls, which are to be sent
 	 */
-	boolean mayConfirm(NodeCall node, long order) {
-		AttemptReply late = this.granted.get(node.node());
-		if (late != null && late.order() > order) {
-			this.excluded.add(node.node());
+	List<NodeCall> newRaises() {
+		List<NodeCall> granted = this.attempts.stream().filter(NodeCall::hasGranted).toList();
+		if (this.order == 0 && granted.size() >= this.quorum.majority()) {
+			this.order = granted.stream().mapToLong(QuorumTally::order).max().orElseThrow();
 		}
-		return !this.excluded.contains(node.node());
+		List<NodeCall> begun = new ArrayList<>();
+		for (NodeCall attempt : granted) {
+			if (order(attempt) <= this.order && !this.raises.containsKey(attempt.node())) {
+				NodeCall raise = new NodeCall(attempt.node());
+				this.raises.put(attempt.node(), raise);
+				begun.add(raise);
+			}
+		}
+		return begun;
 	}
 
-	Map<QuorumNode, AttemptReply> granted() {
-		return this.granted;
-	}
-
-	/** The number of nodes that have raised their order. */
-	int confirmed() {
-		return this.confirmed.size();
+	private static long order(NodeCall granted) {
+		return granted.call().result().number(0);
 	}
 
 	/** The number of nodes that have answered, whether or not they granted the lock. */
 	int answered() {
-		return this.granted.size() + this.busy.size();
+		return NodeCall.replies(this.attempts).size();
 	}
 
-	/** Whether no node will answer the first script any more. */
-	boolean isComplete() {
-		return this.ended == this.quorum.size();
+	/** Whether a majority has raised its order, and still has the owner. */
+	boolean isConfirmed() {
+		return this.attempts.stream().filter(this::hasConfirmed).count() >= this.quorum.majority();
 	}
 
-	/** The most nodes whose grant may count in the end. */
-	int possible() {
-		return this.quorum.size() - this.excluded.size();
+	private boolean hasConfirmed(NodeCall attempt) {
+		NodeCall raise = this.raises.get(attempt.node());
+		return raise != null && raise.hasFoundOwner();
 	}
 
-	long highestOrder() {
-		return this.granted.values().stream().mapToLong(AttemptReply::order).max().orElseThrow();
+	/** Whether the grants of a majority may count in the end. */
+	boolean isPossible() {
+		return this.attempts.stream().filter(this::mayConfirm).count() >= this.quorum.majority();
+	}
+
+	private boolean mayConfirm(NodeCall attempt) {
+		if (!attempt.call().isDone()) {
+			return true;
+		}
+		NodeCall raise = this.raises.get(attempt.node());
+		return (raise != null) ? !raise.call().isDone() || raise.hasFoundOwner()
+				: attempt.hasGranted() && (this.order == 0 || order(attempt) <= this.order);
 	}
 
 	/** The shortest validity of the majority that keeps the lock the longest. */
 	Duration validity(Duration lease) {
-		return this.confirmed.stream()
-			.map((node) -> Objects.requireNonNull(this.granted.get(node)).validity(lease))
+		return this.attempts.stream()
+			.filter(this::hasConfirmed)
+			.map((attempt) -> new AttemptReply(attempt.call().result()).validity(lease))
 			.sorted(Comparator.<Duration>naturalOrder().reversed())
 			.skip(this.quorum.majority() - 1)
 			.findFirst()
@@ -120,7 +113,9 @@ final class QuorumTally {
 	 */
 	@Nullable AttemptReply holder() {
 		Map<String, List<AttemptReply>> owners = new HashMap<>();
-		this.busy.stream()
+		NodeCall.replies(this.attempts)
+			.stream()
+			.map(AttemptReply::new)
 			.filter((reply) -> !reply.owner().isEmpty())
 			.forEach((reply) -> owners.computeIfAbsent(reply.owner(), (owner) -> new ArrayList<>()).add(reply));
 		int needed = this.quorum.majority() - (this.quorum.size() - answered());

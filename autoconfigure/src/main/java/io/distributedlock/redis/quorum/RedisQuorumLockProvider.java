@@ -1,11 +1,11 @@
 package io.distributedlock.redis.quorum;
 
 import java.time.Duration;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -123,13 +123,10 @@ public final class RedisQuorumLockProvider implements LockProvider, LockInspecto
 			throw refused(names.size() + " server(s), but a quorum has " + FEWEST_NODES + " to " + MOST_NODES,
 					"Name 3 servers, of which 1 may be down, or 5, of which 2 may be");
 		}
-		List<String> twice = names.stream()
-			.filter((name) -> names.indexOf(name) != names.lastIndexOf(name))
-			.distinct()
-			.toList();
-		if (!twice.isEmpty()) {
-			throw refused("the server " + twice.get(0) + " twice, so that it would vote twice",
-					"Name each server once");
+		for (String name : names) {
+			if (Collections.frequency(names, name) > 1) {
+				throw refused("the server " + name + " twice, so that it would vote twice", "Name each server once");
+			}
 		}
 	}
 
@@ -163,8 +160,8 @@ public final class RedisQuorumLockProvider implements LockProvider, LockInspecto
 		List<LockGrant> grants = List.copyOf(leases.keySet());
 		byte[][] locks = grants.stream().map((grant) -> this.layout.lock(grant.key())).toArray(byte[][]::new);
 		byte[][] arguments = grants.stream()
-			.flatMap((grant) -> Stream.of(RedisLayout.bytes(grant.owner().text()),
-					ScriptCall.millis(leases.get(grant))))
+			.flatMap(
+					(grant) -> Stream.of(RedisLayout.bytes(grant.owner().text()), ScriptCall.millis(leases.get(grant))))
 			.toArray(byte[][]::new);
 		return new QuorumRenewal(this.quorum, grants).send(new ScriptCall(Script.RENEW, locks, arguments), timeout);
 	}
@@ -221,7 +218,7 @@ public final class RedisQuorumLockProvider implements LockProvider, LockInspecto
 		List<NodeCall> calls = NodeCall.of(this.quorum.nodes());
 		CountDownLatch done = new CountDownLatch(1);
 		this.quorum.send(calls, script, CallKind.ACQUIRE, deadline, (ended) -> {
-			if (replies(calls).size() >= enough || calls.stream().allMatch((call) -> call.call().isDone())) {
+			if (NodeCall.replies(calls).size() >= enough || NodeCall.areDone(calls)) {
 				done.countDown();
 			}
 		});
@@ -236,14 +233,10 @@ public final class RedisQuorumLockProvider implements LockProvider, LockInspecto
 		return calls;
 	}
 
-	private static List<ScriptReply> replies(List<NodeCall> calls) {
-		return calls.stream().map(NodeCall::reply).filter(Objects::nonNull).toList();
-	}
-
 	private List<ScriptReply> repliesOfMajority(List<NodeCall> calls) {
-		List<ScriptReply> replies = replies(calls);
+		List<ScriptReply> replies = NodeCall.replies(calls);
 		if (replies.size() < this.quorum.majority()) {
-			throw this.quorum.noMajority(replies.size(), calls, false);
+			throw this.quorum.noMajority(calls, false);
 		}
 		return replies;
 	}
