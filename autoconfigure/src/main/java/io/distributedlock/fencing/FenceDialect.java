@@ -1,17 +1,19 @@
 package io.distributedlock.fencing;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.io.ClassPathResource;
+
+import io.distributedlock.jdbc.dialect.Sql;
 
 /** Statements of one kind of database on the table of the fences. */
 abstract class FenceDialect {
@@ -48,10 +50,10 @@ abstract class FenceDialect {
 	/**
 	 * Moves a fence up to a token, in the transaction of the connection, which has the
 	 * row of the fence until it ends.
+	 * @param seconds how long to wait for the row
 	 * @return whether the fence is not higher than the token
 	 */
-	abstract boolean advance(Connection connection, String key, long token, FenceStatement statement)
-			throws SQLException;
+	abstract boolean advance(Connection connection, String key, long token, int seconds) throws SQLException;
 
 	/**
 	 * Whether what the transaction reads after the fence is not older than the fence.
@@ -65,18 +67,38 @@ abstract class FenceDialect {
 	/** The condition of fences that have not moved for days; takes the days. */
 	abstract String oldCondition();
 
-	/** Sets a key as a parameter. */
-	abstract void setKey(PreparedStatement statement, int index, String key) throws SQLException;
+	/** Returns a key as a parameter. */
+	Object parameter(String key) {
+		return key.getBytes(StandardCharsets.UTF_8);
+	}
+
+	/** Executes a statement with a time-out, which does not outlive it. */
+	<T> T execute(Connection connection, String sql, int seconds, Execution<T> execution, Object... parameters)
+			throws SQLException {
+		try (PreparedStatement statement = connection.prepareStatement(sql)) {
+			statement.setQueryTimeout(seconds);
+			for (int index = 0; index < parameters.length; index++) {
+				statement.setObject(index + 1, parameters[index]);
+			}
+			return execution.run(statement);
+		}
+	}
+
+	/** Reads whether a fence has a token. */
+	static Execution<Boolean> hasToken(long token) {
+		return (statement) -> {
+			try (ResultSet row = statement.executeQuery()) {
+				return row.next() && row.getLong(1) == token;
+			}
+		};
+	}
 
 	/** Returns the script that creates the table. */
 	final String schema() {
-		String resource = "schema-" + this.platform + ".sql";
-		try (InputStream stream = FenceDialect.class.getResourceAsStream(resource)) {
-			if (stream == null) {
-				throw new IllegalStateException("Missing resource " + resource);
-			}
-			return new String(stream.readAllBytes(), StandardCharsets.UTF_8).replace(FenceSettings.DEFAULT_TABLE,
-					this.table);
+		try {
+			return new ClassPathResource("schema-" + this.platform + ".sql", FenceDialect.class)
+				.getContentAsString(StandardCharsets.UTF_8)
+				.replace(FenceSettings.DEFAULT_TABLE, this.table);
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
@@ -85,51 +107,22 @@ abstract class FenceDialect {
 
 	/** Fails if the table or a column is missing. */
 	final void requireTable(Connection connection) throws SQLException {
-		try (PreparedStatement statement = connection
-			.prepareStatement("SELECT fence_key, token, changed_at FROM " + this.table + " WHERE 1 = 0")) {
-			statement.executeQuery().close();
-		}
+		Sql.query(connection, "SELECT fence_key, token, changed_at FROM " + this.table + " WHERE 1 = 0",
+				(row) -> row.getLong(2));
 	}
 
 	/** Returns keys of old fences, in their order. */
 	final List<String> readOld(Connection connection, String after, int days, int limit) throws SQLException {
-		try (PreparedStatement statement = connection.prepareStatement("SELECT fence_key FROM " + this.table
-				+ " WHERE fence_key > ? AND " + oldCondition() + " ORDER BY fence_key LIMIT " + limit)) {
-			setKey(statement, 1, after);
-			statement.setInt(2, days);
-			List<String> keys = new ArrayList<>();
-			try (ResultSet rows = statement.executeQuery()) {
-				while (rows.next()) {
-					keys.add(new String(rows.getBytes(1), StandardCharsets.UTF_8));
-				}
-			}
-			return keys;
-		}
+		return Sql.query(connection,
+				"SELECT fence_key FROM " + this.table + " WHERE fence_key > ? AND " + oldCondition()
+						+ " ORDER BY fence_key LIMIT " + limit,
+				(row) -> new String(row.getBytes(1), StandardCharsets.UTF_8), parameter(after), days);
 	}
 
 	/** Deletes a fence if it is still old once its row is free. */
 	final int deleteOld(Connection connection, String key, int days) throws SQLException {
-		int timeout = readTimeout(connection);
-		try (PreparedStatement statement = connection
-			.prepareStatement("DELETE FROM " + this.table + " WHERE fence_key = ? AND " + oldCondition())) {
-			setKey(statement, 1, key);
-			statement.setInt(2, days);
-			statement.setQueryTimeout(1);
-			return statement.executeUpdate();
-		}
-		finally {
-			restoreTimeout(connection, timeout);
-		}
-	}
-
-	/** Reads the time-out of the session's statements, where it outlives a statement. */
-	int readTimeout(Connection connection) throws SQLException {
-		return 0;
-	}
-
-	/** Restores what {@link #readTimeout} has read. */
-	void restoreTimeout(Connection connection, int seconds) throws SQLException {
-		// Most drivers have the time-out in the statement.
+		return execute(connection, "DELETE FROM " + this.table + " WHERE fence_key = ? AND " + oldCondition(), 1,
+				PreparedStatement::executeUpdate, parameter(key), days);
 	}
 
 	/**
@@ -140,6 +133,14 @@ abstract class FenceDialect {
 	 * @param schema the schema of the session, or {@code null} if it does not matter
 	 */
 	record Location(String url, @Nullable String catalog, @Nullable String schema) {
+	}
+
+	/** What is done with a statement. */
+	@FunctionalInterface
+	interface Execution<T> {
+
+		T run(PreparedStatement statement) throws SQLException;
+
 	}
 
 }

@@ -2,7 +2,6 @@ package io.distributedlock.fencing;
 
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.Set;
 
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.UncategorizedSQLException;
@@ -11,11 +10,10 @@ import org.springframework.jdbc.support.SQLExceptionSubclassTranslator;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
+import io.distributedlock.jdbc.dialect.SqlErrors;
 
 /** Exceptions for what a statement on the fences has met. */
 final class FenceErrors {
-
-	private static final Set<String> MISSING = Set.of("42P01", "42703", "3F000", "42S02", "42S03", "42S04", "42S22");
 
 	private static final SQLExceptionSubclassTranslator TRANSLATOR = new SQLExceptionSubclassTranslator();
 
@@ -39,7 +37,7 @@ final class FenceErrors {
 	}
 
 	static boolean isMissing(SQLException ex) {
-		return ex.getSQLState() != null && MISSING.contains(ex.getSQLState());
+		return SqlErrors.classify(ex) == LockError.TABLE_MISSING;
 	}
 
 	static LockConfigurationException missing(FenceDialect dialect, String where, SQLException cause) {

@@ -12,7 +12,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 import javax.sql.DataSource;
 
@@ -53,9 +52,8 @@ public final class FenceSweeper implements AutoCloseable {
 	 */
 	private final Set<DataSource> databases = Collections.newSetFromMap(new WeakHashMap<>());
 
-	private final AtomicBoolean started = new AtomicBoolean();
-
-	private volatile boolean closed;
+	/** Whether a sweep was planned; guarded by the monitor of the databases. */
+	private boolean started;
 
 	private volatile @Nullable Future<?> next;
 
@@ -71,17 +69,18 @@ public final class FenceSweeper implements AutoCloseable {
 
 	/** Sweeps a database too from now on. */
 	void add(DataSource database) {
-		boolean added;
 		synchronized (this.databases) {
-			added = this.databases.add(database);
+			this.databases.add(database);
+			if (this.started) {
+				return;
+			}
+			this.started = true;
 		}
-		if (added && this.started.compareAndSet(false, true)) {
-			schedule();
-		}
+		schedule();
 	}
 
 	private void schedule() {
-		if (this.closed) {
+		if (this.executor.isShutdown()) {
 			return;
 		}
 		Duration pause = PERIOD.minusMillis(ThreadLocalRandom.current().nextLong(PERIOD.toMillis() / 4));
@@ -129,10 +128,18 @@ public final class FenceSweeper implements AutoCloseable {
 	private int sweep(Connection connection, FenceDialect dialect) throws SQLException {
 		int deleted = 0;
 		String after = "";
-		while (!this.closed) {
+		while (!this.executor.isShutdown()) {
 			List<String> page = dialect.readOld(connection, after, DAYS, PAGE_SIZE);
 			for (String key : page) {
-				deleted += delete(connection, dialect, key);
+				try {
+					deleted += dialect.deleteOld(connection, key, DAYS);
+				}
+				catch (SQLException ex) {
+					// A transaction has the fence, which is left for the next time.
+					if (!dialect.isTimeout(ex)) {
+						throw ex;
+					}
+				}
 			}
 			if (page.size() < PAGE_SIZE) {
 				break;
@@ -142,27 +149,13 @@ public final class FenceSweeper implements AutoCloseable {
 		return deleted;
 	}
 
-	/** Leaves a fence for the next time that a transaction has. */
-	private static int delete(Connection connection, FenceDialect dialect, String key) throws SQLException {
-		try {
-			return dialect.deleteOld(connection, key, DAYS);
-		}
-		catch (SQLException ex) {
-			if (!dialect.isTimeout(ex)) {
-				throw ex;
-			}
-			return 0;
-		}
-	}
-
 	@Override
 	public void close() {
-		this.closed = true;
+		this.executor.shutdown();
 		Future<?> scheduled = this.next;
 		if (scheduled != null) {
 			scheduled.cancel(false);
 		}
-		this.executor.shutdown();
 	}
 
 }

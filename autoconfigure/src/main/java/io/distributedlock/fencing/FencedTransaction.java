@@ -121,20 +121,18 @@ final class FencedTransaction {
 		return known != null && known.token().value() >= key.token().value();
 	}
 
-	/** Moves fences before any other statement of the transaction. */
-	void begin(Iterable<HeldKey> keys) {
-		for (HeldKey key : keys) {
-			advance(key, true);
-			watch();
-		}
-	}
-
-	/** Moves the fences of a lock that was acquired in the running transaction. */
-	void add(Iterable<HeldKey> keys) {
+	/**
+	 * Moves fences.
+	 * @param first whether that is before any other statement of the transaction; else
+	 * they are those of a lock that was acquired in it
+	 */
+	void add(Iterable<HeldKey> keys, boolean first) {
 		for (HeldKey key : keys) {
 			watch();
-			advance(key, false);
-			this.later.add(key.text());
+			advance(key, first);
+			if (!first) {
+				this.later.add(key.text());
+			}
 		}
 	}
 
@@ -183,8 +181,7 @@ final class FencedTransaction {
 	}
 
 	private void move(HeldKey key) throws SQLException {
-		if (!this.dialect.advance(this.holder.getConnection(), key.text(), key.token().value(),
-				FenceStatement.within(seconds()))) {
+		if (!this.dialect.advance(this.holder.getConnection(), key.text(), key.token().value(), seconds())) {
 			throw new StaleHolderException(key.key(), key.token());
 		}
 		this.fences.put(key.text(), key);

@@ -13,7 +13,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -95,7 +94,7 @@ public final class FencedTransactionProcessor
 			if (database != null) {
 				this.fences.get().check(database, "transaction manager '" + beanName + "'");
 			}
-			persistence |= isPersistence(bean);
+			persistence |= isKindOf(bean, PERSISTENCE);
 		}
 		if (persistence) {
 			checkPersistence();
@@ -121,12 +120,6 @@ public final class FencedTransactionProcessor
 		}
 	}
 
-	private static boolean isFenced(Object bean) {
-		return bean instanceof ConfigurableTransactionManager manager
-				&& manager.getTransactionExecutionListeners() != null
-				&& manager.getTransactionExecutionListeners().stream().anyMatch(FencingListener.class::isInstance);
-	}
-
 	private static void warnOfUnfenced(String beanName, Object bean, String why) {
 		logger.warn("Transactions of the transaction manager '" + beanName + "' (" + bean.getClass().getName()
 				+ ") are not fenced (distributed-lock.fencing.enabled), " + why);
@@ -150,8 +143,7 @@ public final class FencedTransactionProcessor
 	 * Checks the database of persistence contexts, as far as it is clear which that is.
 	 */
 	private void checkPersistence() {
-		ObjectProvider<DataSource> dataSources = this.beanFactory.getBeanProvider(DataSource.class);
-		DataSource database = dataSources.getIfUnique();
+		DataSource database = this.beanFactory.getBeanProvider(DataSource.class).getIfUnique();
 		if (database != null) {
 			this.fences.get().check(database, "JPA");
 		}
@@ -179,17 +171,13 @@ public final class FencedTransactionProcessor
 				&& bean instanceof ConfigurableTransactionManager configurable) {
 			Collection<TransactionExecutionListener> listeners = configurable.getTransactionExecutionListeners();
 			// A class proxy whose final methods read its own, empty, fields has none.
-			if (listeners != null && !isFenced(bean)) {
-				configurable.addListener(
-						new FencingListener(manager, database(manager) != null || isPersistence(manager), this.fences));
+			if (listeners != null && listeners.stream().noneMatch(FencingListener.class::isInstance)) {
+				boolean database = database(manager) != null || isKindOf(manager, PERSISTENCE);
+				configurable.addListener(new FencingListener(manager, database, this.fences));
 			}
 			return listeners != null || AopUtils.isAopProxy(bean);
 		}
 		return false;
-	}
-
-	private static boolean isPersistence(Object manager) {
-		return isKindOf(manager, PERSISTENCE);
 	}
 
 	private static boolean isKindOf(Object manager, Set<String> types) {

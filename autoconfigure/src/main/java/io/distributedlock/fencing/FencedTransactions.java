@@ -1,6 +1,8 @@
 package io.distributedlock.fencing;
 
+import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.IdentityHashMap;
@@ -9,8 +11,15 @@ import java.util.Map;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.concurrent.CopyOnWriteArraySet;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 import javax.sql.DataSource;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.jdbc.datasource.ConnectionHolder;
@@ -22,6 +31,8 @@ import io.distributedlock.LockContext;
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
+import io.distributedlock.jdbc.TableName;
+import io.distributedlock.provider.LockThreads;
 
 /**
  * The fences of all transactions. In its own transaction a holder moves the fence of each
@@ -33,13 +44,11 @@ import io.distributedlock.LockLease;
  */
 public final class FencedTransactions implements AutoCloseable {
 
-	private final FenceKeyEncoder keys;
+	private static final Log logger = LogFactory.getLog(FencedTransactions.class);
+
+	private final FenceSettings settings;
 
 	private final FenceDialects dialects;
-
-	private final FenceTableCheck tableCheck;
-
-	private final int timeoutSeconds;
 
 	private final FenceSweeper sweeper;
 
@@ -59,15 +68,15 @@ public final class FencedTransactions implements AutoCloseable {
 	 * @param sweeper the sweeper of old ones, which is closed with them
 	 */
 	public FencedTransactions(FenceSettings settings, FenceSweeper sweeper) {
-		this.keys = new FenceKeyEncoder(settings.prefix());
+		this.settings = settings;
 		this.dialects = new FenceDialects(settings.table());
-		this.tableCheck = new FenceTableCheck(this.dialects, settings.startTimeout());
-		this.timeoutSeconds = settings.timeoutSeconds();
 		this.sweeper = sweeper;
 	}
 
 	/**
 	 * Checks that a database has the table. One that does not answer in time is reported.
+	 * The check has a thread of its own: neither a pool nor a connection of the
+	 * application bounds how long a database that hangs keeps its caller.
 	 * @param dataSource the database
 	 * @param name the name of the database for messages
 	 * @throws LockConfigurationException if the table is missing, or the database is not
@@ -77,8 +86,48 @@ public final class FencedTransactions implements AutoCloseable {
 		if (!this.checked.add(dataSource)) {
 			return;
 		}
-		this.tableCheck.run(dataSource, name);
+		Duration timeout = this.settings.startTimeout();
+		FutureTask<Boolean> check = new FutureTask<>(() -> requireTable(dataSource, name));
+		LockThreads.factory("fence-check").newThread(check).start();
+		String problem = null;
+		try {
+			check.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+		}
+		catch (TimeoutException ex) {
+			problem = "did not answer within " + timeout.toMillis() + " ms";
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			problem = "did not answer before the start was interrupted";
+		}
+		catch (ExecutionException ex) {
+			if (ex.getCause() instanceof LockConfigurationException refusal) {
+				throw refusal;
+			}
+			problem = "did not answer: " + ex.getCause();
+		}
+		if (problem != null) {
+			logger.warn("The table of the fences could not be checked at start, because the database of " + name + " "
+					+ problem);
+		}
 		this.sweeper.add(dataSource);
+	}
+
+	private boolean requireTable(DataSource dataSource, String name) throws SQLException {
+		try (Connection connection = dataSource.getConnection()) {
+			FenceDialect dialect = this.dialects.of(dataSource, connection);
+			try {
+				dialect.requireTable(connection);
+				return true;
+			}
+			catch (SQLException ex) {
+				if (FenceErrors.isMissing(ex)) {
+					throw FenceErrors.missing(dialect, " of " + name, ex);
+				}
+				TableName.requireUnreserved(FenceSettings.TABLE_PROPERTY, dialect.table(), ex);
+				throw ex;
+			}
+		}
 	}
 
 	/** Called before a transaction that may write begins on this thread. */
@@ -128,7 +177,7 @@ public final class FencedTransactions implements AutoCloseable {
 			throw new DataAccessResourceFailureException(
 					"The database did not tell its product and version, so that the transaction was not fenced", ex);
 		}
-		return new FencedTransaction(execution, dataSource, holder, dialect, this.timeoutSeconds);
+		return new FencedTransaction(execution, dataSource, holder, dialect, this.settings.timeoutSeconds());
 	}
 
 	private void begin(FencedTransaction transaction, SortedSet<HeldKey> held) {
@@ -140,7 +189,7 @@ public final class FencedTransactions implements AutoCloseable {
 			// Also a database that was not known at start.
 			this.sweeper.add(transaction.dataSource());
 		}
-		transaction.begin(held);
+		transaction.add(held, true);
 	}
 
 	/** Called when a lock was acquired on this thread while a transaction is running. */
@@ -152,7 +201,7 @@ public final class FencedTransactions implements AutoCloseable {
 				added.removeIf((key) -> transaction.covers(key)
 						|| open.stream().anyMatch((other) -> other != transaction && other.keeps(key, transaction)));
 				transaction.ensureFenced();
-				transaction.add(added);
+				transaction.add(added, false);
 			}
 		}
 		removeIfEmpty(open);
@@ -198,15 +247,22 @@ public final class FencedTransactions implements AutoCloseable {
 		for (LockLease lease : leases) {
 			if (lease.isHeld() || lease.lossReason() != null) {
 				for (LockKey key : lease.keys()) {
-					held.add(new HeldKey(this.keys.encode(lease.tokenSource(), key), key, lease.fencingToken(key)));
+					held.add(HeldKey.of(this.settings.prefix(), lease, key));
 				}
 			}
 		}
 		return held;
 	}
 
+	/** Returns the connections that transactions have bound to this thread. */
 	private static IdentityHashMap<DataSource, ConnectionHolder> bound() {
-		return BoundConnections.of(TransactionSynchronizationManager.getResourceMap());
+		IdentityHashMap<DataSource, ConnectionHolder> bound = new IdentityHashMap<>(4);
+		TransactionSynchronizationManager.getResourceMap().forEach((key, value) -> {
+			if (key instanceof DataSource dataSource && value instanceof ConnectionHolder holder) {
+				bound.put(dataSource, holder);
+			}
+		});
+		return bound;
 	}
 
 	@Override

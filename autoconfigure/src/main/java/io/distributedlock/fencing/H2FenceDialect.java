@@ -1,9 +1,6 @@
 package io.distributedlock.fencing;
 
-import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Set;
@@ -32,29 +29,30 @@ final class H2FenceDialect extends FenceDialect {
 	}
 
 	@Override
-	boolean advance(Connection connection, String key, long token, FenceStatement statement) throws SQLException {
-		int timeout = readTimeout(connection);
+	boolean advance(Connection connection, String key, long token, int seconds) throws SQLException {
 		for (int attempt = 1;; attempt++) {
 			try {
-				return merge(connection, key, token, statement);
+				return execute(connection, this.advance, seconds, hasToken(token), parameter(key), token);
 			}
 			catch (SQLException ex) {
 				if (ex.getErrorCode() != DUPLICATE_KEY || attempt == ATTEMPTS) {
 					throw ex;
 				}
 			}
-			finally {
-				restoreTimeout(connection, timeout);
-			}
 		}
 	}
 
-	private boolean merge(Connection connection, String key, long token, FenceStatement statement) throws SQLException {
-		try (PreparedStatement merge = statement.prepare(connection, this.advance)) {
-			setKey(merge, 1, key);
-			merge.setLong(2, token);
-			try (ResultSet row = merge.executeQuery()) {
-				return row.next() && row.getLong(1) == token;
+	/** H2 has the time-out of a statement in the session. */
+	@Override
+	<T> T execute(Connection connection, String sql, int seconds, Execution<T> execution, Object... parameters)
+			throws SQLException {
+		try (Statement session = connection.createStatement()) {
+			int former = session.getQueryTimeout();
+			try {
+				return super.execute(connection, sql, seconds, execution, parameters);
+			}
+			finally {
+				session.setQueryTimeout(former);
 			}
 		}
 	}
@@ -71,29 +69,9 @@ final class H2FenceDialect extends FenceDialect {
 		return TIMEOUTS.contains(ex.getErrorCode());
 	}
 
-	/** H2 has the time-out of a statement in the session. */
-	@Override
-	int readTimeout(Connection connection) throws SQLException {
-		try (Statement statement = connection.createStatement()) {
-			return statement.getQueryTimeout();
-		}
-	}
-
-	@Override
-	void restoreTimeout(Connection connection, int seconds) throws SQLException {
-		try (Statement statement = connection.createStatement()) {
-			statement.setQueryTimeout(seconds);
-		}
-	}
-
 	@Override
 	String oldCondition() {
 		return "changed_at < DATEADD(DAY, -CAST(? AS INT), CURRENT_TIMESTAMP(6))";
-	}
-
-	@Override
-	void setKey(PreparedStatement statement, int index, String key) throws SQLException {
-		statement.setBytes(index, key.getBytes(StandardCharsets.UTF_8));
 	}
 
 }

@@ -1,9 +1,7 @@
 package io.distributedlock.fencing;
 
-import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
 import java.util.Set;
@@ -53,20 +51,9 @@ final class MySqlFenceDialect extends FenceDialect {
 	 * driver's default also one that was left as it is.
 	 */
 	@Override
-	boolean advance(Connection connection, String key, long token, FenceStatement statement) throws SQLException {
-		try (PreparedStatement insert = statement.prepare(connection, this.advance)) {
-			setKey(insert, 1, key);
-			insert.setLong(2, token);
-			if (insert.executeUpdate() == CHANGED) {
-				return true;
-			}
-		}
-		try (PreparedStatement select = statement.prepare(connection, this.read)) {
-			setKey(select, 1, key);
-			try (ResultSet row = select.executeQuery()) {
-				return row.next() && row.getLong(1) == token;
-			}
-		}
+	boolean advance(Connection connection, String key, long token, int seconds) throws SQLException {
+		int count = execute(connection, this.advance, seconds, PreparedStatement::executeUpdate, parameter(key), token);
+		return count == CHANGED || execute(connection, this.read, seconds, hasToken(token), parameter(key));
 	}
 
 	/** At SERIALIZABLE each SELECT reads the latest rows, and locks them. */
@@ -83,11 +70,6 @@ final class MySqlFenceDialect extends FenceDialect {
 	@Override
 	String oldCondition() {
 		return "changed_at < UTC_TIMESTAMP(6) - INTERVAL ? DAY";
-	}
-
-	@Override
-	void setKey(PreparedStatement statement, int index, String key) throws SQLException {
-		statement.setBytes(index, key.getBytes(StandardCharsets.UTF_8));
 	}
 
 }

@@ -21,12 +21,8 @@ final class PostgresFenceDialect extends FenceDialect {
 	}
 
 	@Override
-	boolean advance(Connection connection, String key, long token, FenceStatement statement) throws SQLException {
-		try (PreparedStatement insert = statement.prepare(connection, this.advance)) {
-			insert.setString(1, key);
-			insert.setLong(2, token);
-			return insert.executeUpdate() == 1;
-		}
+	boolean advance(Connection connection, String key, long token, int seconds) throws SQLException {
+		return execute(connection, this.advance, seconds, PreparedStatement::executeUpdate, key, token) == 1;
 	}
 
 	@Override
@@ -46,8 +42,8 @@ final class PostgresFenceDialect extends FenceDialect {
 	}
 
 	@Override
-	void setKey(PreparedStatement statement, int index, String key) throws SQLException {
-		statement.setString(index, key);
+	Object parameter(String key) {
+		return key;
 	}
 
 }

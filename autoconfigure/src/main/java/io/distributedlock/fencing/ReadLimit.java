@@ -6,47 +6,37 @@ import java.sql.SQLFeatureNotSupportedException;
 
 /**
  * Limit of the reads of a connection, which ends a statement of a database that does not
- * answer at all. The connection is then closed. Leaves a lower limit, and a driver that
- * supports none. To be closed after the statement.
+ * answer at all. The connection is then closed. To be closed after the statement.
  */
-final class ReadLimit implements AutoCloseable {
+@FunctionalInterface
+interface ReadLimit extends AutoCloseable {
 
-	/** What a database has for answering after the time-out of a statement. */
-	private static final int REST_SECONDS = 2;
-
-	private final Connection connection;
-
-	private final int found;
-
-	private final boolean changed;
-
-	private ReadLimit(Connection connection, int found, boolean changed) {
-		this.connection = connection;
-		this.found = found;
-		this.changed = changed;
-	}
-
-	/** Limits reads by the time-out of the statement and a rest. */
+	/**
+	 * Limits reads by the time-out of the statement, and 2 s for the answer after it.
+	 * Leaves a lower limit, and a driver that supports none.
+	 */
 	static ReadLimit of(Connection connection, int seconds) throws SQLException {
-		int millis = (seconds + REST_SECONDS) * 1000;
+		int millis = (seconds + 2) * 1000;
 		try {
 			int found = connection.getNetworkTimeout();
-			if (found > 0 && found <= millis) {
-				return new ReadLimit(connection, found, false);
+			if (found <= 0 || found > millis) {
+				connection.setNetworkTimeout(Runnable::run, millis);
+				return () -> {
+					if (!connection.isClosed()) {
+						connection.setNetworkTimeout(Runnable::run, found);
+					}
+				};
 			}
-			connection.setNetworkTimeout(Runnable::run, millis);
-			return new ReadLimit(connection, found, true);
 		}
 		catch (SQLFeatureNotSupportedException ex) {
-			return new ReadLimit(connection, 0, false);
+			// Its statements end by their own time-out.
 		}
+		return () -> {
+			// Nothing was changed.
+		};
 	}
 
 	@Override
-	public void close() throws SQLException {
-		if (this.changed && !this.connection.isClosed()) {
-			this.connection.setNetworkTimeout(Runnable::run, this.found);
-		}
-	}
+	void close() throws SQLException;
 
 }

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
@@ -30,11 +31,12 @@ final class LocalLock {
 
 	private static final long ENTRY_LIFE_NANOS = 3 * POLL_BOUND_NANOS;
 
-	private final Map<OwnerId, LocalQueueEntry> waitQueue = new LinkedHashMap<>(4);
+	private final Map<OwnerId, QueuedProcess> waitQueue = new LinkedHashMap<>(4);
 
 	private @Nullable Holding holding;
 
-	private @Nullable LocalQueueEntry reserved;
+	/** The process for which the key is reserved. */
+	private @Nullable OwnerId reserved;
 
 	private long reservedUntilNanos;
 
@@ -44,18 +46,23 @@ final class LocalLock {
 		if (present != null && present.isOf(attempt.owner())) {
 			return granted(attempt, present, nowNanos);
 		}
-		if (present == null && (this.reserved == null || this.reserved.process().equals(attempt.process()))) {
+		if (present == null && (this.reserved == null || this.reserved.equals(attempt.process()))) {
 			this.waitQueue.remove(attempt.process());
 			this.reserved = null;
-			this.holding = new Holding(attempt, orders.getAsLong(), nowNanos);
-			return granted(attempt, this.holding, nowNanos);
+			Holding begun = new Holding(attempt.owner(), attempt.process(), attempt.label(), orders.getAsLong(),
+					nowNanos, nowNanos + attempt.lease().toNanos());
+			this.holding = begun;
+			return granted(attempt, begun, nowNanos);
 		}
 		if (attempt.willWait()) {
-			this.waitQueue
-				.computeIfAbsent(attempt.process(), (process) -> new LocalQueueEntry(process, attempt.changed()))
-				.refresh(attempt.contender(), attempt.changed(), nowNanos + ENTRY_LIFE_NANOS);
+			this.waitQueue.compute(attempt.process(),
+					(process, former) -> new QueuedProcess(
+							(former != null) ? Math.max(former.contender, attempt.contender()) : attempt.contender(),
+							attempt.changed(), nowNanos + ENTRY_LIFE_NANOS, false));
 		}
-		return (present != null) ? busy(present, nowNanos)
+		return (present != null)
+				? new AttemptResult.Busy(Duration.ofNanos(Math.min(present.untilNanos - nowNanos, POLL_BOUND_NANOS)),
+						present.describeHolder(nowNanos))
 				: new AttemptResult.Busy(Duration.ofNanos(this.reservedUntilNanos - nowNanos), null);
 	}
 
@@ -64,49 +71,47 @@ final class LocalLock {
 				Duration.ofNanos(holding.untilNanos - nowNanos)));
 	}
 
-	private static AttemptResult busy(Holding holding, long nowNanos) {
-		long remaining = holding.untilNanos - nowNanos;
-		return new AttemptResult.Busy(Duration.ofNanos(Math.min(remaining, POLL_BOUND_NANOS)),
-				holding.describeHolder(nowNanos));
-	}
-
 	/** Describes the present grant, or that of a key that is kept after its release. */
-	@Nullable StoredLock describe(LockKey key, long nowNanos) {
-		Holding present = this.holding;
-		return (present != null && !present.hasExpired(nowNanos))
-				? new StoredLock(key.encoded(), present.owner, present.order, present.describeHolder(nowNanos)) : null;
+	Optional<StoredLock> describe(LockKey key, long nowNanos) {
+		removeExpired(nowNanos);
+		return Optional.ofNullable(this.holding)
+			.map((present) -> new StoredLock(key.encoded(), present.owner, present.order,
+					present.describeHolder(nowNanos)));
 	}
 
 	boolean renew(OwnerId owner, Duration lease, long nowNanos) {
-		if (this.holding == null || !this.holding.isOf(owner) || this.holding.hasExpired(nowNanos)) {
+		removeExpired(nowNanos);
+		if (this.holding == null || !this.holding.isOf(owner)) {
 			return false;
 		}
-		this.holding.untilNanos = nowNanos + lease.toNanos();
+		this.holding = this.holding.lasting(owner, nowNanos + lease.toNanos());
 		return true;
 	}
 
 	ReleaseOutcome release(OwnerId owner, Duration keepFor, long nowNanos, List<Runnable> signals) {
-		if (this.holding == null || !this.holding.isOf(owner)) {
+		Holding present = this.holding;
+		if (present == null || !present.isOf(owner)) {
 			return ReleaseOutcome.NOT_HELD;
 		}
-		if (!keepFor.isZero()) {
-			this.holding.keep(nowNanos + keepFor.toNanos());
-			this.waitQueue.values().forEach((entry) -> signals.add(entry.changed()));
-			return ReleaseOutcome.RELEASED;
+		if (keepFor.isZero()) {
+			this.holding = null;
+			reserveForNext(present.process, nowNanos, signals);
 		}
-		OwnerId releaser = this.holding.process;
-		this.holding = null;
-		reserveForNext(releaser, nowNanos, signals);
+		else {
+			this.holding = present.lasting(null, nowNanos + keepFor.toNanos());
+			this.waitQueue.values().forEach((entry) -> signals.add(entry.changed));
+		}
 		return ReleaseOutcome.RELEASED;
 	}
 
+	/** Leaves the entry alone if a later contender of the process uses it. */
 	ReleaseOutcome withdraw(OwnerId process, long contender, long nowNanos, List<Runnable> signals) {
-		LocalQueueEntry entry = this.waitQueue.get(process);
-		if (entry == null || !entry.mayBeWithdrawnBy(contender)) {
+		QueuedProcess entry = this.waitQueue.get(process);
+		if (entry == null || entry.contender > contender) {
 			return ReleaseOutcome.NOT_HELD;
 		}
 		this.waitQueue.remove(process);
-		if (this.reserved == entry) {
+		if (process.equals(this.reserved)) {
 			reserveForNext(process, nowNanos, signals);
 		}
 		return ReleaseOutcome.RELEASED;
@@ -115,24 +120,23 @@ final class LocalLock {
 	private void reserveForNext(OwnerId leaving, long nowNanos, List<Runnable> signals) {
 		this.reserved = null;
 		removeExpired(nowNanos);
-		for (LocalQueueEntry entry : this.waitQueue.values()) {
-			if (entry.mayBeReserved() && !entry.process().equals(leaving)) {
-				this.reserved = entry;
+		for (Map.Entry<OwnerId, QueuedProcess> queued : this.waitQueue.entrySet()) {
+			if (!queued.getValue().reservedBefore && !queued.getKey().equals(leaving)) {
+				this.reserved = queued.getKey();
 				this.reservedUntilNanos = nowNanos + GRACE_NANOS;
-				entry.reserve(this.reservedUntilNanos);
-				signals.add(entry.changed());
+				queued.setValue(queued.getValue().reservedUntil(this.reservedUntilNanos));
+				signals.add(queued.getValue().changed);
 				return;
 			}
 		}
-		this.waitQueue.values().forEach((entry) -> signals.add(entry.changed()));
+		this.waitQueue.values().forEach((entry) -> signals.add(entry.changed));
 	}
 
 	boolean expire(long nowNanos) {
-		if (this.holding == null || this.holding.hasExpired(nowNanos)) {
-			return false;
-		}
-		this.holding.untilNanos = nowNanos;
-		return true;
+		removeExpired(nowNanos);
+		boolean held = this.holding != null;
+		this.holding = null;
+		return held;
 	}
 
 	boolean isEmpty(long nowNanos) {
@@ -141,41 +145,30 @@ final class LocalLock {
 	}
 
 	private void removeExpired(long nowNanos) {
-		if (this.holding != null && this.holding.hasExpired(nowNanos)) {
+		if (this.holding != null && nowNanos - this.holding.untilNanos >= 0) {
 			this.holding = null;
 		}
 		if (this.reserved != null && nowNanos - this.reservedUntilNanos >= 0) {
 			this.reserved = null;
 		}
-		this.waitQueue.values().removeIf((entry) -> entry.hasExpired(nowNanos));
+		this.waitQueue.values().removeIf((entry) -> nowNanos - entry.untilNanos >= 0);
 	}
 
-	private static final class Holding {
-
-		/** Null while the key is kept after its release: nobody owns it. */
-		private @Nullable OwnerId owner;
-
-		private final OwnerId process;
-
-		private final String label;
-
-		private final long order;
-
-		private final long sinceNanos;
-
-		private long untilNanos;
-
-		Holding(LocalAttempt attempt, long order, long nowNanos) {
-			this.owner = attempt.owner();
-			this.process = attempt.process();
-			this.label = attempt.label();
-			this.order = order;
-			this.sinceNanos = nowNanos;
-			this.untilNanos = nowNanos + attempt.lease().toNanos();
-		}
+	/**
+	 * A grant.
+	 *
+	 * @param owner {@code null} while the key is kept after its release: no process owns
+	 * it
+	 */
+	private record Holding(@Nullable OwnerId owner, OwnerId process, String label, long order, long sinceNanos,
+			long untilNanos) {
 
 		boolean isOf(OwnerId candidate) {
 			return candidate.equals(this.owner);
+		}
+
+		Holding lasting(@Nullable OwnerId owner, long untilNanos) {
+			return new Holding(owner, this.process, this.label, this.order, this.sinceNanos, untilNanos);
 		}
 
 		LockHolder describeHolder(long nowNanos) {
@@ -185,13 +178,22 @@ final class LocalLock {
 				.withReleased(this.owner == null);
 		}
 
-		void keep(long keptUntilNanos) {
-			this.owner = null;
-			this.untilNanos = keptUntilNanos;
-		}
+	}
 
-		boolean hasExpired(long nowNanos) {
-			return nowNanos - this.untilNanos >= 0;
+	/**
+	 * The entry of a process in the wait queue.
+	 *
+	 * @param contender the latest contender that uses it
+	 * @param changed the signal of that contender
+	 * @param untilNanos when it expires
+	 * @param reservedBefore whether the process has not attempted since the key was last
+	 * reserved for it, which would show that it is alive
+	 */
+	private record QueuedProcess(long contender, Runnable changed, long untilNanos, boolean reservedBefore) {
+
+		QueuedProcess reservedUntil(long nanos) {
+			return new QueuedProcess(this.contender, this.changed,
+					(nanos - this.untilNanos > 0) ? nanos : this.untilNanos, true);
 		}
 
 	}

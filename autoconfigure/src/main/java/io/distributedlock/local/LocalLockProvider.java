@@ -65,7 +65,23 @@ public final class LocalLockProvider implements LockProvider, LockInspector {
 
 	@Override
 	public LockContender newContender(LockKey key, Runnable onNotified) {
-		return new LocalContender(key, onNotified, this.contenders.incrementAndGet());
+		LocalStore shared = this.store;
+		OwnerId self = this.process;
+		long number = this.contenders.incrementAndGet();
+		return new LockContender() {
+
+			@Override
+			public StoreCall<AttemptResult> attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
+				return AnsweredStoreCall.of(shared.attempt(
+						new LocalAttempt(key, owner, lease, self, ProcessLabel.get(), number, willWait, onNotified)));
+			}
+
+			@Override
+			public StoreCall<ReleaseOutcome> withdraw(Duration timeout) {
+				return AnsweredStoreCall.of(shared.withdraw(key, self, number));
+			}
+
+		};
 	}
 
 	@Override
@@ -92,7 +108,7 @@ public final class LocalLockProvider implements LockProvider, LockInspector {
 
 	@Override
 	public Optional<StoredLock> find(LockKey key, Duration timeout) {
-		return Optional.ofNullable(this.store.find(key));
+		return this.store.find(key);
 	}
 
 	@Override
@@ -114,34 +130,6 @@ public final class LocalLockProvider implements LockProvider, LockInspector {
 	 */
 	public boolean expire(LockKey key) {
 		return this.store.expire(key);
-	}
-
-	private final class LocalContender implements LockContender {
-
-		private final LockKey key;
-
-		private final Runnable changed;
-
-		private final long number;
-
-		private LocalContender(LockKey key, Runnable changed, long number) {
-			this.key = key;
-			this.changed = changed;
-			this.number = number;
-		}
-
-		@Override
-		public StoreCall<AttemptResult> attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
-			return AnsweredStoreCall.of(LocalLockProvider.this.store.attempt(new LocalAttempt(this.key, owner, lease,
-					LocalLockProvider.this.process, ProcessLabel.get(), this.number, willWait, this.changed)));
-		}
-
-		@Override
-		public StoreCall<ReleaseOutcome> withdraw(Duration timeout) {
-			return AnsweredStoreCall
-				.of(LocalLockProvider.this.store.withdraw(this.key, LocalLockProvider.this.process, this.number));
-		}
-
 	}
 
 }

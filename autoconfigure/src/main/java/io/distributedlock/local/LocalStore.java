@@ -6,6 +6,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -35,13 +36,11 @@ import io.distributedlock.provider.StoredLock;
  */
 public final class LocalStore {
 
-	private static final long MAX_CLOCK_MICROS = 1L << 52;
-
 	private static final int COMMANDS_PER_SCAN = 1024;
 
 	private final ConcurrentHashMap<LockKey, LocalLock> entries = new ConcurrentHashMap<>();
 
-	private final AtomicLong lastOrder = new AtomicLong();
+	private final RisingOrders orders = new RisingOrders();
 
 	private final AtomicLong commandsToScan = new AtomicLong(COMMANDS_PER_SCAN);
 
@@ -72,7 +71,7 @@ public final class LocalStore {
 
 	AttemptResult attempt(LocalAttempt attempt) {
 		sweepAtTimes();
-		return step(attempt.key(), (entry, now) -> entry.attempt(attempt, () -> nextOrder(now), now));
+		return step(attempt.key(), (entry, now) -> entry.attempt(attempt, () -> this.orders.next(now / 1000), now));
 	}
 
 	boolean renew(LockKey key, OwnerId owner, Duration lease) {
@@ -97,19 +96,14 @@ public final class LocalStore {
 		return step(key, LocalLock::expire);
 	}
 
-	/** Finds the present grant of a key, or {@code null}. */
-	@Nullable StoredLock find(LockKey key) {
-		AtomicReference<@Nullable StoredLock> found = new AtomicReference<>();
-		this.entries.computeIfPresent(key, (same, entry) -> {
-			found.setPlain(entry.describe(key, this.nanoTime.getAsLong()));
-			return entry;
-		});
-		return found.getPlain();
+	/** Finds the present grant of a key. */
+	Optional<StoredLock> find(LockKey key) {
+		return step(key, (entry, now) -> entry.describe(key, now));
 	}
 
 	/** Returns the first grants in the order of their keys. */
 	List<StoredLock> list(int limit) {
-		return this.entries.keySet().stream().sorted().map(this::find).filter(Objects::nonNull).limit(limit).toList();
+		return this.entries.keySet().stream().sorted().flatMap((key) -> find(key).stream()).limit(limit).toList();
 	}
 
 	/** Counts the entries, including expired ones that were not swept yet. */
@@ -125,17 +119,7 @@ public final class LocalStore {
 			result.setPlain(step.apply(entry, now));
 			return entry.isEmpty(now) ? null : entry;
 		});
-		T outcome = result.getPlain();
-		if (outcome == null) {
-			throw new IllegalStateException("A step on key '" + key + "' returned no result");
-		}
-		return outcome;
-	}
-
-	private long nextOrder(long nowNanos) {
-		long micros = nowNanos / 1000;
-		return this.lastOrder
-			.updateAndGet((last) -> (micros < MAX_CLOCK_MICROS) ? Math.max(last + 1, micros) : last + 1);
+		return Objects.requireNonNull(result.getPlain());
 	}
 
 	/**
@@ -149,8 +133,7 @@ public final class LocalStore {
 		}
 		try {
 			for (LockKey key : this.entries.keySet()) {
-				this.entries.computeIfPresent(key,
-						(same, entry) -> entry.isEmpty(this.nanoTime.getAsLong()) ? null : entry);
+				step(key, (entry, now) -> key);
 			}
 			this.mostEntries = Math.max(this.mostEntries, this.entries.mappingCount());
 			this.commandsToScan.set(COMMANDS_PER_SCAN + this.mostEntries);

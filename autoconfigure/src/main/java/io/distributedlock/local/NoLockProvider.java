@@ -5,7 +5,6 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
 import io.distributedlock.LockKey;
@@ -32,10 +31,7 @@ import io.distributedlock.provider.StoreCall;
  */
 public final class NoLockProvider implements LockProvider {
 
-	/** Leaves room to count on, whatever the machine's clock says. */
-	private static final long MAX_CLOCK_MICROS = 1L << 52;
-
-	private final AtomicLong lastOrder = new AtomicLong();
+	private final RisingOrders orders = new RisingOrders();
 
 	private final LongSupplier epochMicros;
 
@@ -46,11 +42,6 @@ public final class NoLockProvider implements LockProvider {
 
 	NoLockProvider(LongSupplier epochMicros) {
 		this.epochMicros = epochMicros;
-	}
-
-	private long nextOrder() {
-		long micros = Math.min(this.epochMicros.getAsLong(), MAX_CLOCK_MICROS);
-		return this.lastOrder.updateAndGet((last) -> Math.max(last + 1, micros));
 	}
 
 	@Override
@@ -70,7 +61,20 @@ public final class NoLockProvider implements LockProvider {
 
 	@Override
 	public LockContender newContender(LockKey key, Runnable onNotified) {
-		return new FreeContender(key);
+		return new LockContender() {
+
+			@Override
+			public StoreCall<AttemptResult> attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
+				long order = NoLockProvider.this.orders.next(NoLockProvider.this.epochMicros.getAsLong());
+				return AnsweredStoreCall.of(new AttemptResult.Granted(new LockGrant(key, owner, order, lease)));
+			}
+
+			@Override
+			public StoreCall<ReleaseOutcome> withdraw(Duration timeout) {
+				return AnsweredStoreCall.of(ReleaseOutcome.RELEASED);
+			}
+
+		};
 	}
 
 	@Override
@@ -96,27 +100,6 @@ public final class NoLockProvider implements LockProvider {
 
 	@Override
 	public void check(Duration timeout) {
-	}
-
-	private final class FreeContender implements LockContender {
-
-		private final LockKey key;
-
-		private FreeContender(LockKey key) {
-			this.key = key;
-		}
-
-		@Override
-		public StoreCall<AttemptResult> attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
-			return AnsweredStoreCall
-				.of(new AttemptResult.Granted(new LockGrant(this.key, owner, NoLockProvider.this.nextOrder(), lease)));
-		}
-
-		@Override
-		public StoreCall<ReleaseOutcome> withdraw(Duration timeout) {
-			return AnsweredStoreCall.of(ReleaseOutcome.RELEASED);
-		}
-
 	}
 
 }

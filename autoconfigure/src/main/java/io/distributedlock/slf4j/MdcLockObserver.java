@@ -1,5 +1,7 @@
 package io.distributedlock.slf4j;
 
+import java.util.regex.Pattern;
+
 import org.jspecify.annotations.Nullable;
 import org.slf4j.MDC;
 
@@ -58,19 +60,30 @@ public final class MdcLockObserver implements LockObserver {
 
 		private static final String TOKEN = "lock.token";
 
+		/** Control and format characters, and separators of lines. */
+		private static final Pattern ESCAPED = Pattern.compile("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]");
+
 		@Override
 		public ObserverScope openScope() {
 			String name = MDC.get(NAME);
 			String encoded = MDC.get(KEY);
 			String number = MDC.get(TOKEN);
-			MDC.put(NAME, MdcText.of(this.key.name()));
-			MDC.put(KEY, MdcText.of(this.key.toString()));
+			MDC.put(NAME, text(this.key.name()));
+			MDC.put(KEY, text(this.key.toString()));
 			MDC.put(TOKEN, this.token.toString());
 			return () -> {
 				restore(NAME, name);
 				restore(KEY, encoded);
 				restore(TOKEN, number);
 			};
+		}
+
+		/**
+		 * Escapes characters as {@code %u000A}: a name or key may come from outside, and
+		 * must not forge a log line.
+		 */
+		private static String text(String text) {
+			return ESCAPED.matcher(text).replaceAll((found) -> String.format("%%u%04X", found.group().codePointAt(0)));
 		}
 
 		private static void restore(String entry, @Nullable String value) {

@@ -53,8 +53,7 @@ class FenceDialectTests {
 	}
 
 	private static boolean advance(Connection connection, String key, long token, int seconds) throws SQLException {
-		return FenceDialects.resolve(connection, FenceSettings.DEFAULT_TABLE)
-			.advance(connection, key, token, FenceStatement.within(seconds));
+		return FenceDialects.resolve(connection, FenceSettings.DEFAULT_TABLE).advance(connection, key, token, seconds);
 	}
 
 	private boolean advance(Connection connection, long token) throws SQLException {
@@ -293,7 +292,7 @@ class FenceDialectTests {
 		FenceDialect dialect = FenceDialects.resolve(connection, FenceSettings.DEFAULT_TABLE);
 		try (var statement = connection.prepareStatement("UPDATE " + dialect.table()
 				+ " SET changed_at = TIMESTAMP '2001-01-01 00:00:00' WHERE fence_key = ?")) {
-			dialect.setKey(statement, 1, key);
+			statement.setObject(1, dialect.parameter(key));
 			assertThat(statement.executeUpdate()).isEqualTo(1);
 		}
 	}

@@ -141,9 +141,9 @@ class FencedServerTests {
 	/** Moves the fence as a later holder does. */
 	private void pass() {
 		this.other.execute((ConnectionCallback<Boolean>) (connection) -> {
-			String fence = new FenceKeyEncoder("app").encode("local", this.key);
+			String fence = HeldKey.text("app", "local", this.key);
 			return FenceDialects.resolve(connection, FenceSettings.DEFAULT_TABLE)
-				.advance(connection, fence, Long.MAX_VALUE, FenceStatement.within(20));
+				.advance(connection, fence, Long.MAX_VALUE, 20);
 		});
 	}
 

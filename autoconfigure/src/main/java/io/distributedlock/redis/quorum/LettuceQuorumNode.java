@@ -3,11 +3,9 @@ package io.distributedlock.redis.quorum;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
 import io.lettuce.core.ClientOptions;
@@ -37,12 +35,14 @@ import io.distributedlock.redis.script.ScriptReply;
  */
 final class LettuceQuorumNode implements QuorumNode {
 
-	/** How long the opening of a connection may take. */
+	/** How long the opening of a connection may take, and the reply after it. */
 	private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(2);
 
-	private static final Duration SHORTEST_PAUSE = Duration.ofMillis(20);
+	/** How long no connection follows one that has failed. */
+	private static final Duration PAUSE = Duration.ofMillis(200);
 
-	private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
+	/** How long others learn from a server that is no member before it tries again. */
+	private static final Duration JOIN_PAUSE = Duration.ofSeconds(1);
 
 	private final RedisQuorumNode address;
 
@@ -52,38 +52,29 @@ final class LettuceQuorumNode implements QuorumNode {
 
 	private final QuorumNodeCheck check;
 
-	private final Function<NodeConnection, CompletableFuture<?>> entrance;
-
-	private final RestartedNodeRule admission;
+	private final NodeJoin join;
 
 	private final RedisTimer timer;
 
 	private final QuorumNodeState state;
 
 	/** The present connection; guarded by the monitor. */
-	private @Nullable ReopeningConnection link;
-
-	/** The connections in a row that failed; guarded by the monitor. */
-	private int failures;
+	private @Nullable NodeConnection connection;
 
 	private volatile long connections;
 
 	private volatile boolean closed;
 
-	private volatile @Nullable CompletableFuture<?> end;
-
 	/**
 	 * Creates a node without a connection.
-	 * @param admission what the nodes of the quorum know of each other
-	 * @param entrance makes a server that has run for long enough a member of the quorum
+	 * @param join what the nodes of the quorum know of each other
 	 */
-	LettuceQuorumNode(RedisQuorumNode address, ClientResources resources, QuorumNodeCheck check,
-			RestartedNodeRule admission, Function<NodeConnection, CompletableFuture<?>> entrance, RedisTimer timer) {
+	LettuceQuorumNode(RedisQuorumNode address, ClientResources resources, QuorumNodeCheck check, NodeJoin join,
+			RedisTimer timer) {
 		this.address = address;
 		this.uri = RedisURI.builder(address.uri()).withTimeout(CONNECT_TIMEOUT).build();
 		this.check = check;
-		this.admission = admission;
-		this.entrance = entrance;
+		this.join = join;
 		this.timer = timer;
 		this.state = new QuorumNodeState(address.name());
 		this.client = RedisClient.create(resources);
@@ -95,6 +86,7 @@ final class LettuceQuorumNode implements QuorumNode {
 			options.sslOptions(address.sslOptions());
 		}
 		this.client.setOptions(options.build());
+		join.add(() -> connection().asked());
 	}
 
 	@Override
@@ -113,109 +105,83 @@ final class LettuceQuorumNode implements QuorumNode {
 	}
 
 	@Override
-	public boolean isBlocking() {
-		return false;
-	}
-
-	@Override
-	public int slot(byte[] key) {
-		return 0;
-	}
-
-	@Override
-	public @Nullable Object node(int slot) {
-		return null;
-	}
-
-	@Override
-	public Object client() {
-		return this.client;
-	}
-
-	@Override
 	public void run(ScriptCall call, CallKind kind, Deadline deadline, ReplyHandler<?> operation) {
 		operation.recordQueued();
-		RestartedNodeRule.Refusal refusal = this.admission.refusalByOthers(this);
+		LockProviderException refusal = this.join.refusalByOthers(this);
 		if (refusal != null && kind != CallKind.RELEASE) {
-			operation.fail(LockProviderException.nothingSent(refusal.reason().error(), RedisErrors.PROVIDER,
-					"is not used, since " + refusal.node() + " refuses this process", refusal.reason()));
+			operation.fail(refusal);
 			return;
 		}
-		link().whenReady((connection, failure) -> {
-			if (connection != null) {
-				connection.run(call, deadline, operation);
+		NodeConnection present = connection();
+		present.whenReady((failure) -> {
+			if (failure == null) {
+				present.run(call, deadline, operation);
 			}
 			else {
-				LockProviderException restarted = this.state.restartFailure();
-				operation.fail((restarted != null) ? restarted : notSent(name(), failure));
+				operation.fail(failure.get());
 			}
 		});
 	}
 
-	/** Returns a connection to a server that has run for long enough. */
-	CompletableFuture<NodeConnection> asked() {
-		return link().asked();
-	}
-
-	private ReopeningConnection link() {
-		ReopeningConnection present;
-		ReopeningConnection begun;
+	private NodeConnection connection() {
+		NodeConnection former;
+		NodeConnection begun;
 		synchronized (this) {
-			present = this.link;
-			if (present != null && !present.isOver()) {
-				return present;
+			former = this.connection;
+			if (former != null && !former.isOver()) {
+				return former;
 			}
-			begun = new ReopeningConnection();
-			this.link = begun;
+			begun = new NodeConnection();
+			this.connection = begun;
 			this.connections++;
 		}
-		if (present != null) {
-			present.close();
+		if (former != null) {
+			former.close();
 		}
 		begin(begun);
 		return begun;
 	}
 
-	private void begin(ReopeningConnection link) {
-		if (this.closed) {
-			link.fail(RedisErrors.closed(null), Duration.ofDays(1));
-			return;
-		}
+	private void begin(NodeConnection begun) {
 		try {
+			if (this.closed) {
+				throw RedisErrors.closed(null);
+			}
 			this.client.connectAsync(ByteArrayCodec.INSTANCE, this.uri).whenComplete((opened, failure) -> {
 				if (opened == null) {
-					fail(link, failure);
+					fail(begun, failure);
 					return;
 				}
-				NodeConnection connection = new NodeConnection(opened);
-				link.open(connection);
+				begun.open(opened);
 				if (this.closed) {
-					fail(link, RedisErrors.closed(null));
-					return;
+					fail(begun, RedisErrors.closed(null));
 				}
-				ask(link, connection);
+				else {
+					ask(begun);
+				}
 			});
 		}
 		catch (RuntimeException ex) {
-			fail(link, ex);
+			fail(begun, ex);
 		}
 	}
 
-	private void ask(ReopeningConnection link, NodeConnection connection) {
-		Future<?> expiry = this.timer.schedule(connection::close, CONNECT_TIMEOUT.toNanos());
-		connection.run(this.check.script()).whenComplete((reply, failure) -> {
+	private void ask(NodeConnection opened) {
+		Future<?> expiry = this.timer.schedule(opened::close, CONNECT_TIMEOUT.toNanos());
+		opened.run(this.check.script()).whenComplete((reply, failure) -> {
 			if (expiry != null) {
 				expiry.cancel(false);
 			}
-			if (reply == null) {
-				fail(link, QuorumNodeCheck.failure(name(), failure));
-				return;
-			}
 			try {
-				enter(link, connection, identity(reply));
+				if (reply != null) {
+					enter(opened, identity(reply));
+				}
+				else {
+					fail(opened, QuorumNodeCheck.failure(name(), failure));
+				}
 			}
 			catch (RuntimeException ex) {
-				fail(link, ex);
+				fail(opened, ex);
 			}
 		});
 	}
@@ -223,119 +189,83 @@ final class LettuceQuorumNode implements QuorumNode {
 	private QuorumNodeCheck.Identity identity(ScriptReply reply) {
 		try {
 			QuorumNodeCheck.Identity identity = this.check.check(name(), reply);
-			this.admission.clearRefusal(this);
+			this.join.recordRefusal(this, null);
 			return identity;
 		}
 		catch (LockConfigurationException ex) {
 			if (ex.error() == LockError.INVALID_PROPERTY) {
-				this.admission.recordRefusal(this, ex);
+				this.join.recordRefusal(this, ex);
 			}
 			throw ex;
 		}
 	}
 
-	private void enter(ReopeningConnection link, NodeConnection connection, QuorumNodeCheck.Identity identity) {
+	private void enter(NodeConnection entrant, QuorumNodeCheck.Identity identity) {
 		if (!identity.missing().isZero()) {
-			RestartDelay delay = new RestartDelay(identity.missing());
-			this.state.recordRestarted(delay);
-			link.fail(delay.failure(), identity.missing());
+			entrant.fail(this.state.recordRestarted(identity.missing()), identity.missing());
 			return;
 		}
-		connection.identify(identity.runId());
-		this.admission.admit(this, connection);
-		link.asked().complete(connection);
-		if (identity.member()) {
-			complete(link, connection);
-			return;
-		}
-		this.entrance.apply(connection).whenComplete((done, failure) -> {
-			if (failure != null) {
-				LockProviderException told = notSent(name(), cause(failure));
-				this.state.recordDown("down: " + told.problem());
-				link.refuse(told, LONGEST_PAUSE);
+		entrant.identify(identity.runId());
+		this.join.admit(this, entrant);
+		entrant.asked().complete(entrant);
+		CompletableFuture<?> entrance = identity.member() ? CompletableFuture.completedFuture(null)
+				: this.join.enter(entrant);
+		entrance.whenComplete((done, failure) -> {
+			if (failure == null) {
+				this.state.recordUp();
+				entrant.decide(null);
 			}
 			else {
-				complete(link, connection);
+				entrant.refuse(recordDown(failure), JOIN_PAUSE);
 			}
 		});
 	}
 
-	private void complete(ReopeningConnection link, NodeConnection connection) {
-		synchronized (this) {
-			this.failures = 0;
-		}
-		this.state.recordUp();
-		link.complete(connection);
+	private void fail(NodeConnection failed, Throwable failure) {
+		failed.fail(recordDown(failure), PAUSE);
 	}
 
-	private void fail(ReopeningConnection link, Throwable failure) {
-		Throwable cause = cause(failure);
-		Duration pause;
-		synchronized (this) {
-			pause = SHORTEST_PAUSE.multipliedBy(1L << Math.min(this.failures, 6));
-			this.failures++;
-		}
-		LockProviderException told = notSent(name(), cause);
+	/** Records why the node takes no part, and returns the failure of commands to it. */
+	private Supplier<LockProviderException> recordDown(Throwable failure) {
+		Throwable cause = (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause()
+				: failure;
+		LockProviderException told = notSent(cause);
 		if (!this.closed) {
-			this.state.recordDown((cause instanceof LockConfigurationException refused)
+			this.state.recordDown(() -> (cause instanceof LockConfigurationException refused)
 					? QuorumNodeCheck.refused(name(), refused) + ". " + refused.action() : "down: " + told.problem());
 		}
-		link.fail(told, (pause.compareTo(LONGEST_PAUSE) < 0) ? pause : LONGEST_PAUSE);
+		return () -> told;
 	}
 
-	private static Throwable cause(Throwable failure) {
-		return (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause() : failure;
-	}
-
-	private static LockProviderException notSent(String node, Throwable failure) {
+	private LockProviderException notSent(Throwable failure) {
 		if (failure instanceof LockConfigurationException refused) {
 			return LockProviderException.nothingSent(refused.error(), RedisErrors.PROVIDER,
-					"is " + QuorumNodeCheck.refused(node, refused), refused);
+					"is " + QuorumNodeCheck.refused(name(), refused), refused);
 		}
-		if (failure instanceof LockProviderException known) {
-			return known.isEffectUnknown() ? LockProviderException.nothingSent(known.error(), known.provider(),
-					known.problem(), known.getCause()) : known;
-		}
-		LockProviderException told = RedisErrors
+		LockProviderException told = (failure instanceof LockProviderException known) ? known : RedisErrors
 			.notConnected((failure instanceof RuntimeException ex) ? ex : new IllegalStateException(failure));
-		return LockProviderException.nothingSent(told.error(), told.provider(), withoutAddress(node, told.problem()),
-				told.getCause());
+		// Without the address that the client adds: a message names the node elsewhere.
+		String problem = told.problem().replaceAll(":? ?[^\\s/]*/" + Pattern.quote(name()), "");
+		return LockProviderException.nothingSent(told.error(), RedisErrors.PROVIDER, problem, told.getCause());
 	}
 
-	/** Removes the address that the client adds: a message names the node elsewhere. */
-	private static String withoutAddress(String node, String problem) {
-		return problem.replaceAll(":? ?[^\\s/]*/" + Pattern.quote(node), "");
-	}
-
-	/** Closes the connection, and its client without waiting for it. */
-	@Override
-	public void close() {
+	/**
+	 * Closes the connection and its client, without waiting.
+	 * @return the end
+	 */
+	CompletableFuture<?> close() {
 		this.closed = true;
-		ReopeningConnection present;
+		NodeConnection present;
 		synchronized (this) {
-			present = this.link;
-		}
-		if (present != null) {
-			present.fail(RedisErrors.closed(null), Duration.ofDays(1));
+			present = this.connection;
 		}
 		this.state.recordClosed();
-		this.end = ((present != null) ? present.close() : CompletableFuture.completedFuture(null))
-			.thenCompose((closed) -> this.client.shutdownAsync(0, 2, TimeUnit.SECONDS));
-	}
-
-	/** Waits until a closed node has no connection, or until a deadline. */
-	void awaitClosed(Deadline deadline) {
-		CompletableFuture<?> closing = this.end;
-		if (closing != null) {
-			deadline.awaitUninterruptibly((nanos) -> {
-				try {
-					return closing.handle((nothing, failure) -> true).get(Math.max(nanos, 0), TimeUnit.NANOSECONDS);
-				}
-				catch (ExecutionException | TimeoutException ex) {
-					return false;
-				}
-			});
+		CompletableFuture<?> end = CompletableFuture.completedFuture(null);
+		if (present != null) {
+			fail(present, RedisErrors.closed(null));
+			end = present.close();
 		}
+		return end.thenCompose((nothing) -> this.client.shutdownAsync(0, 2, TimeUnit.SECONDS));
 	}
 
 }

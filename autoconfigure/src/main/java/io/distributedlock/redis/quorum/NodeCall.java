@@ -1,12 +1,16 @@
 package io.distributedlock.redis.quorum;
 
+import java.util.Collection;
+import java.util.List;
+import java.util.Objects;
+
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
-import io.distributedlock.redis.AttemptReply;
 import io.distributedlock.redis.script.ReplyHandler;
+import io.distributedlock.redis.script.Script;
 import io.distributedlock.redis.script.ScriptCall;
 import io.distributedlock.redis.script.ScriptReply;
 
@@ -25,6 +29,21 @@ final class NodeCall extends ReplyHandler<ScriptReply> {
 		this.node = node;
 		this.connectionsBefore = node.connections();
 		call().recordSent(false);
+	}
+
+	/** Creates a call to each of the nodes. */
+	static List<NodeCall> of(Collection<QuorumNode> nodes) {
+		return nodes.stream().map(NodeCall::new).toList();
+	}
+
+	/** Returns the replies that have come. */
+	static List<ScriptReply> replies(List<NodeCall> calls) {
+		return calls.stream().map(NodeCall::reply).filter(Objects::nonNull).toList();
+	}
+
+	/** Whether no further reply will come. */
+	static boolean areDone(List<NodeCall> calls) {
+		return calls.stream().allMatch((call) -> call.call().isDone());
 	}
 
 	QuorumNode node() {
@@ -59,23 +78,34 @@ final class NodeCall extends ReplyHandler<ScriptReply> {
 		return (!call().isDone() || failure() != null) && call().mayHaveBeenSent();
 	}
 
+	/** Returns the reply, or {@code null} if there is none yet, or the call failed. */
+	@Nullable ScriptReply reply() {
+		return (call().isDone() && failure() == null) ? call().result() : null;
+	}
+
 	/** Returns the failure, or {@code null} if there is none yet. */
 	@Nullable LockProviderException failure() {
-		if (!call().isDone()) {
-			return null;
+		if (call().isDone()) {
+			try {
+				call().result();
+			}
+			catch (LockProviderException ex) {
+				return ex;
+			}
 		}
-		try {
-			call().result();
-			return null;
-		}
-		catch (LockProviderException ex) {
-			return ex;
-		}
+		return null;
 	}
 
 	/** Whether this was an attempt, and the node has granted the lock. */
 	boolean hasGranted() {
-		return call().isDone() && failure() == null && new AttemptReply(call().result()).isGranted();
+		ScriptReply reply = reply();
+		return reply != null && reply.number(0) != Script.NOT_GRANTED;
+	}
+
+	/** Whether the node has replied that the owner held the lock. */
+	boolean hasFoundOwner() {
+		ScriptReply reply = reply();
+		return reply != null && reply.number(0) == 1;
 	}
 
 	@Override

@@ -1,15 +1,19 @@
 package io.distributedlock.redis.quorum;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockProviderException;
@@ -21,8 +25,10 @@ import io.distributedlock.redis.script.ScriptCall;
 import io.distributedlock.redis.script.ScriptReply;
 
 /**
- * A connection to a node of a quorum, which leads to one process of the server: it is
- * never opened again, so that no command is sent to another process or sent twice.
+ * A connection to a node of a quorum, from its opening to its end. It leads to one
+ * process of the server: the client never opens it again, so that no command is sent to
+ * another process or sent twice. It fails at any of its steps, and is then followed by
+ * another one after a pause.
  */
 final class NodeConnection {
 
@@ -32,13 +38,36 @@ final class NodeConnection {
 	/** Who abandons a call so short a time before its end does so for lack of a reply. */
 	private static final long TIMEOUT_TOLERANCE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-	private final StatefulRedisConnection<byte[], byte[]> connection;
+	private final CompletableFuture<NodeConnection> asked = new CompletableFuture<>();
 
-	private final AtomicLong replies = new AtomicLong();
+	/**
+	 * What waits until the server is a member, first come, first served: a release that
+	 * waits behind its attempt must not overtake it, as it would among the dependents of
+	 * a future. Guarded by the monitor.
+	 */
+	private final List<Consumer<@Nullable Supplier<LockProviderException>>> waiting = new ArrayList<>();
 
-	private final AtomicReference<@Nullable CompletableFuture<@Nullable Void>> closing = new AtomicReference<>();
+	/** Whether it is known if the server is a member; guarded by the monitor. */
+	private boolean decided;
+
+	/** Whether nothing waits any more; guarded by the monitor. */
+	private boolean settled;
+
+	/** Why the server is no member; guarded by the monitor. */
+	private @Nullable Supplier<LockProviderException> failure;
+
+	private volatile @Nullable StatefulRedisConnection<byte[], byte[]> client;
+
+	private final AtomicBoolean closing = new AtomicBoolean();
+
+	private final CompletableFuture<@Nullable Void> closed = new CompletableFuture<>();
+
+	/** The end of the pause after a failure. */
+	private volatile @Nullable Deadline retry;
 
 	private volatile String runId = "";
+
+	private final AtomicLong replies = new AtomicLong();
 
 	/** The commands without a reply; guarded by the monitor. */
 	private int awaited;
@@ -46,8 +75,9 @@ final class NodeConnection {
 	/** Until when the next reply has to come; guarded by the monitor. */
 	private @Nullable Deadline silence;
 
-	NodeConnection(StatefulRedisConnection<byte[], byte[]> connection) {
-		this.connection = connection;
+	/** Records the client's connection, which has not been used yet. */
+	void open(StatefulRedisConnection<byte[], byte[]> opened) {
+		this.client = opened;
 	}
 
 	/** The random id of the server's process. */
@@ -59,13 +89,81 @@ final class NodeConnection {
 		this.runId = runId;
 	}
 
-	/** Whether it is open, and the server has not been silent for too long. */
-	boolean isUsable() {
-		return this.closing.get() == null && this.connection.isOpen() && !isSilent();
+	/** Completes once the server has run for long enough. */
+	CompletableFuture<NodeConnection> asked() {
+		return this.asked;
 	}
 
-	private synchronized boolean isSilent() {
-		return this.silence != null && this.silence.isPast();
+	/** Runs an action once the server is a member, or with the failure. */
+	void whenReady(Consumer<@Nullable Supplier<LockProviderException>> action) {
+		Supplier<LockProviderException> reason;
+		synchronized (this) {
+			if (!this.settled) {
+				this.waiting.add(action);
+				return;
+			}
+			reason = this.failure;
+		}
+		action.accept(reason);
+	}
+
+	/**
+	 * Decides whether the server is a member, unless that is decided, and runs what
+	 * waits. What comes meanwhile is behind it.
+	 * @param reason why it is none, or {@code null}
+	 */
+	void decide(@Nullable Supplier<LockProviderException> reason) {
+		synchronized (this) {
+			if (this.decided) {
+				return;
+			}
+			this.decided = true;
+			this.failure = reason;
+		}
+		List<Consumer<@Nullable Supplier<LockProviderException>>> next;
+		do {
+			synchronized (this) {
+				next = List.copyOf(this.waiting);
+				this.waiting.clear();
+				this.settled = next.isEmpty();
+			}
+			next.forEach((action) -> action.accept(reason));
+		}
+		while (!next.isEmpty());
+	}
+
+	/**
+	 * Ends the connection.
+	 * @param pause the time before the next one
+	 */
+	void fail(Supplier<LockProviderException> reason, Duration pause) {
+		this.retry = Deadline.after(pause);
+		close();
+		this.asked.completeExceptionally(reason.get());
+		decide(reason);
+	}
+
+	/**
+	 * Refuses the connection to commands for a time, after which another one follows.
+	 * Until then other servers can still learn from this one, whose own attempts to
+	 * become a member come at other times.
+	 */
+	void refuse(Supplier<LockProviderException> reason, Duration pause) {
+		this.retry = Deadline.after(pause);
+		decide(reason);
+	}
+
+	/** Whether another one may follow. */
+	boolean isOver() {
+		Deadline pause = this.retry;
+		return (pause != null) ? pause.isPast() : this.asked.isDone() && !isUsable();
+	}
+
+	/** Whether it is open, and the server has not been silent for too long. */
+	synchronized boolean isUsable() {
+		StatefulRedisConnection<byte[], byte[]> opened = this.client;
+		return opened != null && !this.closing.get() && opened.isOpen()
+				&& (this.silence == null || !this.silence.isPast());
 	}
 
 	private synchronized void begin() {
@@ -127,8 +225,8 @@ final class NodeConnection {
 	}
 
 	private RedisFuture<List<Object>> send(ScriptCall call, boolean byText) {
-		return byText ? LettuceCommands.sendText(this.connection.async(), call)
-				: LettuceCommands.send(this.connection.async(), call);
+		RedisClusterAsyncCommands<byte[], byte[]> commands = Objects.requireNonNull(this.client).async();
+		return byText ? LettuceCommands.sendText(commands, call) : LettuceCommands.send(commands, call);
 	}
 
 	private void fail(ReplyHandler<?> operation, Throwable failure) {
@@ -164,11 +262,14 @@ final class NodeConnection {
 	 * @return the end
 	 */
 	CompletableFuture<?> close() {
-		if (this.closing.compareAndSet(null, new CompletableFuture<>())) {
-			CompletableFuture<@Nullable Void> end = Objects.requireNonNull(this.closing.get());
-			this.connection.closeAsync().whenComplete((nothing, failure) -> end.complete(null));
+		StatefulRedisConnection<byte[], byte[]> opened = this.client;
+		if (opened == null) {
+			return CompletableFuture.completedFuture(null);
 		}
-		return Objects.requireNonNull(this.closing.get());
+		if (this.closing.compareAndSet(false, true)) {
+			opened.closeAsync().whenComplete((nothing, failure) -> this.closed.complete(null));
+		}
+		return this.closed;
 	}
 
 }

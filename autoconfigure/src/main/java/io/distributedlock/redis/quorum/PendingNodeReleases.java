@@ -2,8 +2,6 @@ package io.distributedlock.redis.quorum;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -47,14 +45,8 @@ final class PendingNodeReleases {
 
 	private final RedisTimer timer;
 
-	/**
-	 * The releases, by owner, of attempts without a reply, oldest first; guarded by the
-	 * monitor. An owner is here or below.
-	 */
-	private final Map<String, Release> unclear = new LinkedHashMap<>();
-
-	/** The releases of locks that were granted; guarded by the monitor too. */
-	private final Map<String, Release> granted = new LinkedHashMap<>();
+	/** The releases by owner, those sent last at the end; guarded by the monitor. */
+	private final Map<String, Release> releases = new LinkedHashMap<>();
 
 	/** Whether a round is planned; guarded by the monitor. */
 	private boolean scheduled;
@@ -67,17 +59,30 @@ final class PendingNodeReleases {
 		this.timer = timer;
 	}
 
-	/** Releases a lock that the node has granted. */
-	void addGranted(ScriptCall script, Duration lease) {
-		add(new Release(script, null, giveUp(lease)));
-	}
-
 	/**
-	 * Releases a lock that the node may grant or have granted.
-	 * @param attempt the attempt without a reply
+	 * Releases a lock.
+	 * @param attempt the attempt that the node may run later, or has run; {@code null} if
+	 * it has granted the lock
 	 */
-	void addUnclear(ScriptCall script, NodeCall attempt, Duration lease) {
-		add(new Release(script, attempt, giveUp(lease)));
+	void add(ScriptCall script, @Nullable NodeCall attempt, Duration lease) {
+		NodeCall unclear = (attempt != null && attempt.mayTakeEffect()) ? attempt : null;
+		Release release = new Release(script, unclear, giveUp(lease));
+		boolean warn;
+		synchronized (this) {
+			Release present = this.releases.get(release.owner);
+			if (present != null && (present.attempt != null || unclear == null)) {
+				return;
+			}
+			this.releases.remove(release.owner);
+			warn = makeRoom();
+			this.releases.put(release.owner, release);
+		}
+		if (warn) {
+			logger.warn("More than " + CAPACITY + " releases wait for the node " + this.node.name()
+					+ " of the Redis quorum; the oldest are dropped, and their locks expire there");
+		}
+		begin(release);
+		schedule();
 	}
 
 	/** When a release is not needed any more, whatever became of its attempt. */
@@ -86,30 +91,11 @@ final class PendingNodeReleases {
 	}
 
 	synchronized int size() {
-		return this.unclear.size() + this.granted.size();
+		return this.releases.size();
 	}
 
 	synchronized boolean contains(OwnerId owner) {
-		return this.unclear.containsKey(owner.text()) || this.granted.containsKey(owner.text());
-	}
-
-	private void add(Release release) {
-		String owner = release.owner();
-		boolean warn;
-		synchronized (this) {
-			if (this.unclear.containsKey(owner) || (release.attempt == null && this.granted.containsKey(owner))) {
-				return;
-			}
-			this.granted.remove(owner);
-			warn = makeRoom();
-			map(release).put(owner, release);
-		}
-		if (warn) {
-			logger.warn("More than " + CAPACITY + " releases wait for the node " + this.node.name()
-					+ " of the Redis quorum; the oldest are dropped, and their locks expire there");
-		}
-		begin(release);
-		schedule();
+		return this.releases.containsKey(owner.text());
 	}
 
 	/**
@@ -122,63 +108,44 @@ final class PendingNodeReleases {
 		}
 	}
 
-	private Map<String, Release> map(Release release) {
-		return (release.attempt != null) ? this.unclear : this.granted;
-	}
-
 	/** Drops the oldest, and of an attempt without a reply if there is one. */
 	private boolean makeRoom() {
 		if (size() < CAPACITY) {
 			return false;
 		}
-		Iterator<Release> oldest = (this.unclear.isEmpty() ? this.granted : this.unclear).values().iterator();
-		oldest.next();
-		oldest.remove();
+		Release oldest = this.releases.values()
+			.stream()
+			.filter((release) -> release.attempt != null)
+			.findFirst()
+			.orElseGet(() -> this.releases.values().iterator().next());
+		this.releases.remove(oldest.owner);
 		boolean warn = !this.dropping;
 		this.dropping = true;
 		return warn;
 	}
 
-	private void schedule() {
-		synchronized (this) {
-			if (this.scheduled || size() == 0) {
-				return;
-			}
-			this.scheduled = true;
-		}
-		if (this.timer.schedule(this::repeat, PAUSE.toNanos()) == null) {
-			// The next release tries again.
-			synchronized (this) {
-				this.scheduled = false;
-			}
+	/** Plans a round. Without a thread for it, the next release tries again. */
+	private synchronized void schedule() {
+		if (!this.scheduled && !this.releases.isEmpty()) {
+			this.scheduled = this.timer.schedule(this::repeat, PAUSE.toNanos()) != null;
 		}
 	}
 
+	/** Sends the first that are not under way. The others get their turn afterwards. */
 	private void repeat() {
-		List<Release> due = new ArrayList<>();
+		List<Release> due;
 		synchronized (this) {
 			this.scheduled = false;
-			takeDue(this.granted, BATCH / 2, due);
-			takeDue(this.unclear, BATCH, due);
+			this.releases.values().removeIf((release) -> release.giveUp.isPast());
+			due = this.releases.values().stream().filter((release) -> release.until.isPast()).limit(BATCH).toList();
+			for (Release release : due) {
+				this.releases.remove(release.owner);
+				this.releases.put(release.owner, release);
+			}
 			this.dropping &= size() > CAPACITY / 2;
 		}
 		due.forEach(this::send);
 		schedule();
-	}
-
-	/** Takes the first that are not under way. The others get their turn afterwards. */
-	private static void takeDue(Map<String, Release> releases, int most, List<Release> due) {
-		releases.values().removeIf((release) -> release.giveUp.isPast());
-		List<Release> taken = releases.values()
-			.stream()
-			.filter((release) -> release.until.isPast())
-			.limit(Math.max(most - due.size(), 0))
-			.toList();
-		taken.forEach((release) -> {
-			releases.remove(release.owner());
-			releases.put(release.owner(), release);
-		});
-		due.addAll(taken);
 	}
 
 	private void send(Release release) {
@@ -197,28 +164,24 @@ final class PendingNodeReleases {
 	}
 
 	private void ended(Release release, NodeCall call) {
-		boolean confirmed = false;
-		try {
-			boolean released = call.call().result().number(0) == 1;
-			NodeCall attempt = release.attempt;
-			confirmed = released || attempt == null || attempt.connectionsBefore() == this.node.connections();
-		}
-		catch (RuntimeException ex) {
-			logger.trace("The node " + this.node.name() + " has not confirmed a release; it is repeated", ex);
-		}
+		NodeCall attempt = release.attempt;
+		boolean confirmed = call.hasFoundOwner() || (call.reply() != null
+				&& (attempt == null || attempt.connectionsBefore() == this.node.connections()));
 		synchronized (this) {
 			if (confirmed) {
-				map(release).remove(release.owner(), release);
+				this.releases.remove(release.owner, release);
 			}
 			if (release.call == call) {
 				release.call = null;
-				release.until = Deadline.after(Duration.ZERO);
+				release.until = Deadline.now();
 			}
 		}
 	}
 
 	/** A release, compared by identity. What changes is guarded by the monitor. */
 	private static final class Release {
+
+		private final String owner;
 
 		private final ScriptCall script;
 
@@ -230,16 +193,13 @@ final class PendingNodeReleases {
 		private @Nullable NodeCall call;
 
 		/** Until when it may be. */
-		private Deadline until = Deadline.after(Duration.ZERO);
+		private Deadline until = Deadline.now();
 
 		private Release(ScriptCall script, @Nullable NodeCall attempt, Deadline giveUp) {
+			this.owner = new String(script.arguments()[0], StandardCharsets.US_ASCII);
 			this.script = script;
 			this.attempt = attempt;
 			this.giveUp = giveUp;
-		}
-
-		private String owner() {
-			return new String(this.script.arguments()[0], StandardCharsets.US_ASCII);
 		}
 
 	}

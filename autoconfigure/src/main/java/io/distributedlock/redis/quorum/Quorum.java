@@ -1,18 +1,22 @@
 package io.distributedlock.redis.quorum;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-import org.jspecify.annotations.Nullable;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 
-import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
@@ -32,11 +36,23 @@ import io.distributedlock.redis.script.ScriptCall;
  */
 final class Quorum {
 
+	private static final Log logger = LogFactory.getLog(Quorum.class);
+
 	private final List<QuorumNode> nodes;
 
 	private final Map<QuorumNode, PendingNodeReleases> pending;
 
-	private final PartialGrants partialGrants = new PartialGrants();
+	/**
+	 * The grants that were not seen on all nodes when they counted, each with the
+	 * attempts on the other nodes, oldest first. Its release needs them: a node that may
+	 * run the attempt later has to be asked again, and one that never received it has
+	 * nothing to release. The attempts go on until then: a node that is a little late
+	 * keeps the lock too.
+	 */
+	private final Map<OwnerId, PartialGrant> partialGrants = Collections.synchronizedMap(new LinkedHashMap<>());
+
+	/** The nodes that have refused a part of their last renewal. */
+	private final Set<QuorumNode> refusingRenewals = ConcurrentHashMap.newKeySet();
 
 	private final RedisTimer timer;
 
@@ -78,25 +94,22 @@ final class Quorum {
 	}
 
 	/**
-	 * Sends a script to nodes.
+	 * Sends a script.
+	 * @param calls the calls, none of which was sent yet
 	 * @param onEnd receives each call at its end, on the thread that ends it
-	 * @return the calls, each of which may have ended
 	 */
-	List<NodeCall> send(List<QuorumNode> nodes, ScriptCall script, CallKind kind, Deadline deadline,
-			Consumer<NodeCall> onEnd) {
-		List<NodeCall> calls = nodes.stream().map(NodeCall::new).toList();
+	void send(List<NodeCall> calls, ScriptCall script, CallKind kind, Deadline deadline, Consumer<NodeCall> onEnd) {
 		calls.forEach((call) -> {
 			call.call().onDone(() -> onEnd.accept(call));
 			call.send(script, kind, deadline);
 		});
-		return calls;
 	}
 
 	/** An attempt that enters no wait queue. */
-	ScriptCall attempt(RedisLockKeys keys, OwnerId owner, Duration lease, boolean probablyFree) {
-		return new ScriptCall(Script.ATTEMPT, new byte[][] { keys.lock(), keys.lastOrder() },
-				new byte[][] { RedisLayout.held(owner), ScriptCall.millis(lease), this.label,
-						RedisLayout.processArgument(this.process, !probablyFree, "") });
+	ScriptCall attempt(QuorumRequest request) {
+		return new ScriptCall(Script.ATTEMPT, new byte[][] { request.keys().lock(), request.keys().lastOrder() },
+				new byte[][] { RedisLayout.held(request.owner()), ScriptCall.millis(request.lease()), this.label,
+						RedisLayout.processArgument(this.process, request.probablyBusy(), "") });
 	}
 
 	/** Raises the last order to that of a grant. */
@@ -117,57 +130,80 @@ final class Quorum {
 				RedisLayout.processArgument(this.process, false, ""), ScriptCall.millis(keepFor) });
 	}
 
+	/**
+	 * Records a reply to a renewal. A row of errors is logged once.
+	 * @param error the first error, or nothing
+	 */
+	void recordRenewal(QuorumNode node, byte[] error) {
+		if (error.length == 0) {
+			this.refusingRenewals.remove(node);
+		}
+		else if (this.refusingRenewals.add(node)) {
+			logger.warn("Some locks could not be renewed, and are retried within their leases: the node " + node.name()
+					+ " of the Redis quorum replied " + new String(error, StandardCharsets.UTF_8).strip());
+		}
+	}
+
 	/** The releases on a node that no caller waits for. */
 	PendingNodeReleases pending(QuorumNode node) {
 		return Objects.requireNonNull(this.pending.get(node));
 	}
 
-	/** The grants that were not seen on all nodes. */
-	PartialGrants partialGrants() {
-		return this.partialGrants;
+	/** Remembers a grant, unless all attempts were seen to succeed. */
+	void addPartialGrant(OwnerId owner, List<NodeCall> attempts, Duration lease) {
+		List<NodeCall> others = attempts.stream().filter((attempt) -> !attempt.hasGranted()).toList();
+		if (others.isEmpty()) {
+			return;
+		}
+		synchronized (this.partialGrants) {
+			Iterator<PartialGrant> oldest = this.partialGrants.values().iterator();
+			while (oldest.hasNext()
+					&& (oldest.next().end().isPast() || this.partialGrants.size() >= PendingNodeReleases.CAPACITY)) {
+				oldest.remove();
+			}
+			this.partialGrants.put(owner, new PartialGrant(others, PendingNodeReleases.giveUp(lease)));
+		}
+	}
+
+	/** Returns the attempts of an owner that were not seen to grant the lock. */
+	List<NodeCall> partialGrant(OwnerId owner) {
+		PartialGrant grant = this.partialGrants.get(owner);
+		return (grant != null) ? grant.others() : List.of();
+	}
+
+	void removePartialGrant(OwnerId owner) {
+		this.partialGrants.remove(owner);
+	}
+
+	int partialGrants() {
+		return this.partialGrants.size();
 	}
 
 	/**
-	 * Returns the failure of a round that less than a majority has answered.
-	 * @param answered the number of nodes that have
+	 * Returns the failure of a round that less than a majority has answered. It names
+	 * each of the other nodes once.
 	 * @param sent whether the round may have had an effect
 	 */
-	LockProviderException noMajority(int answered, List<NodeCall> calls, boolean sent) {
-		Map<QuorumNode, Optional<LockProviderException>> others = new LinkedHashMap<>();
-		for (NodeCall call : calls) {
-			LockProviderException failure = call.failure();
-			if (failure != null || !call.call().isDone()) {
-				others.put(call.node(), Optional.ofNullable(failure));
-			}
-		}
-		return noMajority(answered, others, sent);
-	}
-
-	/**
-	 * Returns the failure of a round that less than a majority has answered.
-	 * @param others the failures of the other nodes, none of one that has not answered in
-	 * time; each node is named once
-	 */
-	LockProviderException noMajority(int answered, Map<QuorumNode, Optional<LockProviderException>> others,
-			boolean sent) {
-		StringBuilder problem = new StringBuilder(
-				"has no majority: " + answered + " of " + size() + " nodes answered, " + majority() + " are needed");
+	LockProviderException noMajority(List<NodeCall> calls, boolean sent) {
+		StringBuilder problem = new StringBuilder("has no majority: " + NodeCall.replies(calls).size() + " of " + size()
+				+ " nodes answered, " + majority() + " are needed");
 		LockError error = LockError.STORE_FAILED;
 		LockProviderException cause = null;
-		for (Map.Entry<QuorumNode, Optional<LockProviderException>> other : others.entrySet()) {
-			String name = other.getKey().name();
-			LockProviderException failure = other.getValue().orElse(null);
-			String text = (failure != null) ? failure.problem() : "did not answer in time";
-			problem.append("; ").append(names(text, name) ? "" : name + " ").append(text);
-			if (failure != null) {
-				if (cause == null || (failure.isTransient() && !cause.isTransient())
-						|| failure.error() == LockError.STORE_TIMEOUT) {
-					error = failure.error();
-					cause = failure;
-				}
+		for (NodeCall call : calls) {
+			if (call.reply() != null) {
+				continue;
 			}
-			else {
+			LockProviderException failure = call.failure();
+			String text = (failure != null) ? failure.problem() : "did not answer in time";
+			String name = call.node().name();
+			problem.append("; ").append(names(text, name) ? "" : name + " ").append(text);
+			if (failure == null) {
 				error = LockError.STORE_TIMEOUT;
+			}
+			else if (cause == null || (failure.isTransient() && !cause.isTransient())
+					|| failure.error() == LockError.STORE_TIMEOUT) {
+				error = failure.error();
+				cause = failure;
 			}
 		}
 		return sent ? new LockProviderException(error, RedisErrors.PROVIDER, problem.toString(), cause)
@@ -178,13 +214,8 @@ final class Quorum {
 		return Pattern.compile("(?<!\\S)" + Pattern.quote(node) + "(?!\\w)").matcher(text).find();
 	}
 
-	/**
-	 * Returns the mistake in the configuration because of which a node is refused, or
-	 * {@code null}.
-	 */
-	static @Nullable LockConfigurationException refusal(NodeCall call) {
-		LockProviderException failure = call.failure();
-		return (failure != null && failure.getCause() instanceof LockConfigurationException refused) ? refused : null;
+	/** Ends with the release, or when an attempt cannot take effect any more. */
+	private record PartialGrant(List<NodeCall> others, Deadline end) {
 	}
 
 }

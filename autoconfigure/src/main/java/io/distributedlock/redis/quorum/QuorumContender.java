@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
+import io.distributedlock.LockHolder;
 import io.distributedlock.LockKey;
 import io.distributedlock.provider.AnsweredStoreCall;
 import io.distributedlock.provider.AttemptResult;
@@ -15,6 +16,7 @@ import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.StoreCall;
+import io.distributedlock.redis.AttemptReply;
 import io.distributedlock.redis.script.RedisLockKeys;
 
 /**
@@ -36,11 +38,11 @@ final class QuorumContender implements LockContender {
 
 	private final Duration maxLease;
 
-	/** The holder that the last attempt found; guarded by the monitor. */
-	private @Nullable String holder;
+	/** The holder that the last attempt found; changed under the monitor. */
+	private volatile @Nullable String holder;
 
 	/** The longest pause after the next attempt; guarded by the monitor. */
-	private Duration pause = SHORTEST_PAUSE;
+	private long pauseNanos;
 
 	QuorumContender(Quorum quorum, LockKey key, RedisLockKeys keys, Duration maxLease) {
 		this.quorum = quorum;
@@ -57,33 +59,29 @@ final class QuorumContender implements LockContender {
 							+ ", but the quorum of Redis servers keeps none for longer than " + this.maxLease,
 					"Use a shorter lease, which is renewed, or raise " + RedisQuorumSettings.MAX_LEASE));
 		}
-		return new QuorumAttempt(this.quorum,
-				new QuorumRequest(this.key, this.keys, owner, lease, Deadline.after(timeout)), wasBusy(), this::busy)
-			.send();
-	}
-
-	private synchronized boolean wasBusy() {
-		return this.holder != null;
+		return QuorumAttempt.send(this.quorum, new QuorumRequest(this.key, this.keys, owner, lease,
+				Deadline.after(timeout), this.holder != null, this::busy));
 	}
 
 	/**
 	 * Returns the answer that the lock is busy, with a pause until the next attempt.
+	 * @param found the reply that shows the holder, or {@code null}
 	 * @param releasePending whether a release of the owner may be under way
 	 */
-	private synchronized AttemptResult.Busy busy(@Nullable QuorumHolder found, boolean releasePending) {
+	private synchronized AttemptResult.Busy busy(@Nullable AttemptReply found, boolean releasePending) {
 		String owner = (found != null) ? found.owner() : null;
 		if (owner == null || !owner.equals(this.holder)) {
-			this.pause = SHORTEST_PAUSE;
+			this.pauseNanos = SHORTEST_PAUSE.toNanos();
 		}
 		this.holder = owner;
-		long longest = this.pause.toNanos();
-		this.pause = (this.pause.compareTo(LONGEST_PAUSE.dividedBy(2)) < 0) ? this.pause.multipliedBy(2)
-				: LONGEST_PAUSE;
+		long longest = this.pauseNanos;
+		this.pauseNanos = Math.min(longest * 2, LONGEST_PAUSE.toNanos());
 		Duration retryAfter = Duration.ofNanos(longest / 2 + ThreadLocalRandom.current().nextLong(longest / 2));
-		Duration remaining = (found != null && found.holder() != null) ? found.holder().remaining() : null;
+		LockHolder known = (found != null) ? found.holder() : null;
+		Duration remaining = (known != null) ? known.remaining() : null;
 		return new AttemptResult.Busy(
-				(remaining != null && remaining.compareTo(retryAfter) < 0) ? remaining : retryAfter,
-				(found != null) ? found.holder() : null, true, releasePending);
+				(remaining != null && remaining.compareTo(retryAfter) < 0) ? remaining : retryAfter, known, true,
+				releasePending);
 	}
 
 	/** There is no wait queue, and so no entry in it. */

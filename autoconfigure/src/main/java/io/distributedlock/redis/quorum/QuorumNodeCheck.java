@@ -5,8 +5,6 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.regex.Pattern;
 
-import org.jspecify.annotations.Nullable;
-
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.redis.check.ServerInfo;
@@ -88,7 +86,12 @@ final class QuorumNodeCheck {
 							+ " does not tell its run id, uptime and role, by which a restarted node is recognized",
 					"Allow INFO to the user, or use a server that has these fields");
 		}
-		requireIndependent(node, role, info.find(REPLICAS), info.find(CLUSTER));
+		String replicas = info.find(REPLICAS);
+		String dependence = "1".equals(info.find(CLUSTER)) ? CLUSTER_NODE : !role.equals("master") ? "is a replica"
+				: (replicas != null && !replicas.equals("0")) ? "has " + replicas + " replica(s)" : null;
+		if (dependence != null) {
+			throw notIndependent(node, dependence);
+		}
 		RedisLayout.FORMAT.requireSupported("the node " + node + " of the Redis quorum", text(reply, 0));
 		requireLongestLease(node, text(reply, 1));
 		info.warnOfEviction(subject(node));
@@ -119,15 +122,6 @@ final class QuorumNodeCheck {
 	 */
 	static Throwable failure(String node, Throwable failure) {
 		return ErrorReply.of(failure).hasCode(OF_CLUSTER) ? notIndependent(node, CLUSTER_NODE) : failure;
-	}
-
-	private static void requireIndependent(String node, String role, @Nullable String replicas,
-			@Nullable String cluster) {
-		String problem = "1".equals(cluster) ? CLUSTER_NODE : !role.equals("master") ? "is a replica"
-				: (replicas != null && !replicas.equals("0")) ? "has " + replicas + " replica(s)" : null;
-		if (problem != null) {
-			throw notIndependent(node, problem);
-		}
 	}
 
 	private static LockConfigurationException notIndependent(String node, String problem) {

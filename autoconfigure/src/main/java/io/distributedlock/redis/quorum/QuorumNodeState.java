@@ -1,10 +1,15 @@
 package io.distributedlock.redis.quorum;
 
+import java.time.Duration;
+import java.util.function.Supplier;
+
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.LockError;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.provider.Deadline;
+import io.distributedlock.redis.script.RedisErrors;
 
 /**
  * State of a node of a quorum as this process sees it. The log says once that the node
@@ -16,10 +21,7 @@ final class QuorumNodeState {
 
 	private final String node;
 
-	private volatile String text = "not connected yet";
-
-	/** What is left of the time after a restart, unless something else is the matter. */
-	private volatile @Nullable RestartDelay restartDelay;
+	private volatile Supplier<String> text = () -> "not connected yet";
 
 	/** Whether the log says that the node takes no part. */
 	private volatile boolean told;
@@ -34,14 +36,7 @@ final class QuorumNodeState {
 
 	/** The state for people. */
 	String text() {
-		RestartDelay delay = this.restartDelay;
-		return (delay != null) ? delay.state() : this.text;
-	}
-
-	/** The failure of a command to a node that has restarted, else {@code null}. */
-	@Nullable LockProviderException restartFailure() {
-		RestartDelay delay = this.restartDelay;
-		return (delay != null) ? delay.failure() : null;
+		return this.text.get();
 	}
 
 	void recordUp() {
@@ -49,30 +44,40 @@ final class QuorumNodeState {
 			this.told = false;
 			logger.info("The node " + this.node + " of the Redis quorum takes part in locks again");
 		}
-		set("up");
+		this.text = () -> "up";
 	}
 
-	void recordRestarted(RestartDelay delay) {
-		recordDown(delay.state());
-		this.restartDelay = delay;
+	/**
+	 * Records that the node takes part in nothing after its start.
+	 * @param rest how long it does from now on
+	 * @return the failure of a command to it, with what is left of that then
+	 */
+	Supplier<LockProviderException> recordRestarted(Duration rest) {
+		Deadline end = Deadline.after(rest);
+		recordDown(() -> "restarted; takes part again "
+				+ ((seconds(end) > 0) ? "in " + seconds(end) + " s" : "with the next request"));
+		return () -> LockProviderException.nothingSent(LockError.STORE_FAILED, RedisErrors.PROVIDER,
+				"has restarted, and takes part in nothing for " + seconds(end) + " s more ("
+						+ RedisQuorumSettings.MAX_LEASE + ")",
+				null);
+	}
+
+	/** The seconds that are left, of which one that has begun is a whole one. */
+	private static long seconds(Deadline end) {
+		return Math.max(end.remaining().plusMillis(999).toSeconds(), 0);
 	}
 
 	/** Records why the node takes no part. */
-	void recordDown(String reason) {
-		set(reason);
+	void recordDown(Supplier<String> reason) {
+		this.text = reason;
 		if (!this.told) {
 			this.told = true;
-			logger.warn("The node " + this.node + " of the Redis quorum takes no part in locks: " + reason);
+			logger.warn("The node " + this.node + " of the Redis quorum takes no part in locks: " + reason.get());
 		}
 	}
 
 	void recordClosed() {
-		set("closed");
-	}
-
-	private void set(String state) {
-		this.text = state;
-		this.restartDelay = null;
+		this.text = () -> "closed";
 	}
 
 }

@@ -3,10 +3,8 @@ package io.distributedlock.redis.quorum;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
@@ -29,11 +27,8 @@ final class QuorumRelease {
 
 	private final OwnerId owner;
 
-	/** The attempts that may still take effect on their nodes, which replied nothing. */
-	private final Map<QuorumNode, NodeCall> unclear = new HashMap<>();
-
-	/** The nodes that never granted the lock, nor will. */
-	private final Set<QuorumNode> without = new HashSet<>();
+	/** The attempts of the nodes that were not seen to grant the lock. */
+	private final Map<QuorumNode, NodeCall> attempts = new HashMap<>();
 
 	/** What a node without an answer runs later. */
 	private final ScriptCall plain;
@@ -42,94 +37,69 @@ final class QuorumRelease {
 
 	private final CompletableStoreCall<ReleaseOutcome> call = new CompletableStoreCall<>();
 
-	/**
-	 * The nodes that have not confirmed the release before a majority has answered;
-	 * guarded by the monitor.
-	 */
-	private final List<QuorumNode> unconfirmed = new ArrayList<>();
+	private final List<NodeCall> calls;
 
-	/** Guarded by the monitor. */
-	private int released;
-
-	/** Guarded by the monitor. */
-	private int notHeld;
-
-	/** Guarded by the monitor. */
-	private int ended;
-
-	/** Whether a majority has answered; guarded by the monitor. */
-	private boolean decided;
+	/** The nodes whose call has ended before a majority's; guarded by the monitor. */
+	private final List<NodeCall> ended = new ArrayList<>();
 
 	QuorumRelease(Quorum quorum, OwnerId owner, ScriptCall plain, Duration maxLease) {
 		this.quorum = quorum;
 		this.owner = owner;
 		this.plain = plain;
 		this.maxLease = maxLease;
+		this.calls = NodeCall.of(quorum.nodes());
 	}
 
 	StoreCall<ReleaseOutcome> send(ScriptCall script, Duration timeout) {
-		this.quorum.partialGrants().find(this.owner).forEach(this::judge);
-		List<NodeCall> calls = this.quorum.send(this.quorum.nodes(), script, CallKind.RELEASE, Deadline.after(timeout),
-				this::ended);
-		this.call.onAbandon(() -> calls.forEach((one) -> one.call().abandon()));
+		for (NodeCall attempt : this.quorum.partialGrant(this.owner)) {
+			// Before the release: none is sent after it.
+			attempt.abandon();
+			this.attempts.put(attempt.node(), attempt);
+		}
+		this.quorum.send(this.calls, script, CallKind.RELEASE, Deadline.after(timeout), this::ended);
+		this.call.onAbandon(() -> this.calls.forEach((one) -> one.call().abandon()));
 		return this.call;
 	}
 
-	/** Ends an attempt before the release is sent, so that none is sent after it. */
-	private void judge(NodeCall attempt) {
-		attempt.abandon();
-		if (attempt.mayTakeEffect()) {
-			this.unclear.put(attempt.node(), attempt);
-		}
-		else if (!attempt.hasGranted()) {
-			this.without.add(attempt.node());
-		}
-	}
-
 	private void ended(NodeCall node) {
-		boolean failure = node.failure() != null;
 		ReleaseOutcome outcome;
-		List<QuorumNode> open;
+		List<NodeCall> known = List.of();
 		synchronized (this) {
-			this.ended++;
-			boolean held = !failure && node.call().result().number(0) == 1;
-			this.released += held ? 1 : 0;
-			this.notHeld += (failure || held) ? 0 : 1;
-			if (this.unclear.containsKey(node.node()) ? !held : (failure && !this.without.contains(node.node()))) {
-				this.unconfirmed.add(node.node());
-			}
+			this.ended.add(node);
 			outcome = outcome();
-			this.decided |= outcome == ReleaseOutcome.RELEASED || outcome == ReleaseOutcome.NOT_HELD;
-			open = this.decided ? List.copyOf(this.unconfirmed) : List.of();
-			if (this.decided) {
-				this.unconfirmed.clear();
-				this.quorum.partialGrants().remove(this.owner);
+			if (outcome == ReleaseOutcome.RELEASED || outcome == ReleaseOutcome.NOT_HELD) {
+				known = List.copyOf(this.ended);
+				this.ended.clear();
+				this.quorum.removePartialGrant(this.owner);
 			}
 		}
-		open.forEach(this::releaseLater);
+		known.forEach(this::repeatUntilConfirmed);
 		if (outcome != null) {
 			this.call.complete(outcome);
 		}
 	}
 
-	private void releaseLater(QuorumNode node) {
-		NodeCall attempt = this.unclear.get(node);
-		if (attempt != null) {
-			this.quorum.pending(node).addUnclear(this.plain, attempt, this.maxLease);
-		}
-		else {
-			this.quorum.pending(node).addGranted(this.plain, this.maxLease);
-		}
-	}
-
+	/** Returns the outcome by the answers until now, or {@code null}. */
 	private @Nullable ReleaseOutcome outcome() {
-		if (this.released >= this.quorum.majority()) {
+		int answered = NodeCall.replies(this.calls).size();
+		int released = (int) this.calls.stream().filter(NodeCall::hasFoundOwner).count();
+		if (released >= this.quorum.majority()) {
 			return ReleaseOutcome.RELEASED;
 		}
-		if (this.quorum.excludesMajority(this.notHeld)) {
+		if (this.quorum.excludesMajority(answered - released)) {
 			return ReleaseOutcome.NOT_HELD;
 		}
-		return (this.ended == this.quorum.size()) ? ReleaseOutcome.UNKNOWN : null;
+		return NodeCall.areDone(this.calls) ? ReleaseOutcome.UNKNOWN : null;
+	}
+
+	/** Leaves out a node that has no lock, nor will by an attempt without a reply. */
+	private void repeatUntilConfirmed(NodeCall node) {
+		NodeCall attempt = this.attempts.get(node.node());
+		boolean confirmed = (attempt != null && attempt.mayTakeEffect()) ? node.hasFoundOwner()
+				: node.reply() != null || (attempt != null && !attempt.hasGranted());
+		if (!confirmed) {
+			this.quorum.pending(node.node()).add(this.plain, attempt, this.maxLease);
+		}
 	}
 
 }

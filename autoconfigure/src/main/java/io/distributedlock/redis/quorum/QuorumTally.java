@@ -4,12 +4,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
-import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
@@ -17,94 +14,90 @@ import io.distributedlock.LockHolder;
 import io.distributedlock.redis.AttemptReply;
 
 /**
- * What the nodes of a quorum have answered to one round of an attempt. Guarded by the
- * round until its result is known, and not changed after that.
+ * What the nodes of a quorum have answered to one round of an attempt, as the calls of
+ * the round have it now. Guarded by the round until its result is known.
  */
 final class QuorumTally {
 
 	private final Quorum quorum;
 
-	/** The grants that may still count, by node. */
-	private final Map<QuorumNode, AttemptReply> granted = new LinkedHashMap<>();
+	private final List<NodeCall> attempts;
 
-	private final List<AttemptReply> busy = new ArrayList<>();
+	/** The calls that raise the orders of the nodes, by node. */
+	private final Map<QuorumNode, NodeCall> raises = new LinkedHashMap<>();
 
-	/** The nodes that have raised their order. */
-	private final Set<QuorumNode> confirmed = new HashSet<>();
+	/** The order of the grant, 0 before a majority has granted the lock. */
+	private long order;
 
-	/** The nodes whose grant cannot count any more. */
-	private final Set<QuorumNode> excluded = new HashSet<>();
-
-	/** The nodes without an answer to the first script. */
-	private int failed;
-
-	QuorumTally(Quorum quorum) {
+	QuorumTally(Quorum quorum, List<NodeCall> attempts) {
 		this.quorum = quorum;
+		this.attempts = attempts;
 	}
 
-	void add(NodeCall node) {
-		if (node.failure() != null) {
-			this.failed++;
-			return;
-		}
-		AttemptReply reply = new AttemptReply(node.call().result());
-		if (reply.isGranted()) {
-			this.granted.put(node.node(), reply);
-		}
-		else {
-			this.busy.add(reply);
-		}
-	}
-
-	void addRaised(NodeCall node) {
-		if (node.failure() == null && node.call().result().number(0) == 1) {
-			this.confirmed.add(node.node());
-		}
-		else {
-			this.excluded.add(node.node());
-		}
+	long order() {
+		return this.order;
 	}
 
 	/**
-	 * Excludes a late grant with an order above that of the round, which a node with
-	 * higher orders cannot confirm.
+	 * Begins to raise the orders of the nodes that have granted the lock, once these are
+	 * a majority. Leaves out a late grant with an order above that of the round, since
+	 * others may have been granted the lock meanwhile.
+	 * @return the calls, which are to be sent
 	 */
-	boolean excludes(NodeCall node, long order) {
-		AttemptReply late = this.granted.get(node.node());
-		return late == null || (late.order() > order && this.excluded.add(node.node()));
+	List<NodeCall> newRaises() {
+		List<NodeCall> granted = this.attempts.stream().filter(NodeCall::hasGranted).toList();
+		if (this.order == 0 && granted.size() >= this.quorum.majority()) {
+			this.order = granted.stream().mapToLong(QuorumTally::order).max().orElseThrow();
+		}
+		List<NodeCall> begun = new ArrayList<>();
+		for (NodeCall attempt : granted) {
+			if (order(attempt) <= this.order && !this.raises.containsKey(attempt.node())) {
+				NodeCall raise = new NodeCall(attempt.node());
+				this.raises.put(attempt.node(), raise);
+				begun.add(raise);
+			}
+		}
+		return begun;
 	}
 
-	Map<QuorumNode, AttemptReply> granted() {
-		return this.granted;
-	}
-
-	Set<QuorumNode> confirmed() {
-		return this.confirmed;
+	private static long order(NodeCall granted) {
+		return granted.call().result().number(0);
 	}
 
 	/** The number of nodes that have answered, whether or not they granted the lock. */
 	int answered() {
-		return this.granted.size() + this.busy.size();
+		return NodeCall.replies(this.attempts).size();
 	}
 
-	/** The number of nodes that may still answer. */
-	int pending() {
-		return this.quorum.size() - answered() - this.failed;
+	/** Whether a majority has raised its order, and still has the owner. */
+	boolean isConfirmed() {
+		return this.attempts.stream().filter(this::hasConfirmed).count() >= this.quorum.majority();
 	}
 
-	/** The most nodes whose grant may count in the end. */
-	int possible() {
-		return this.quorum.size() - this.busy.size() - this.failed - this.excluded.size();
+	private boolean hasConfirmed(NodeCall attempt) {
+		NodeCall raise = this.raises.get(attempt.node());
+		return raise != null && raise.hasFoundOwner();
 	}
 
-	long highestOrder() {
-		return this.granted.values().stream().mapToLong(AttemptReply::order).max().orElseThrow();
+	/** Whether the grants of a majority may count in the end. */
+	boolean isPossible() {
+		return this.attempts.stream().filter(this::mayConfirm).count() >= this.quorum.majority();
+	}
+
+	private boolean mayConfirm(NodeCall attempt) {
+		if (!attempt.call().isDone()) {
+			return true;
+		}
+		NodeCall raise = this.raises.get(attempt.node());
+		return (raise != null) ? !raise.call().isDone() || raise.hasFoundOwner()
+				: attempt.hasGranted() && (this.order == 0 || order(attempt) <= this.order);
 	}
 
 	/** The shortest validity of the majority that keeps the lock the longest. */
 	Duration validity(Duration lease) {
-		return this.confirmed.stream()
-			.map((node) -> Objects.requireNonNull(this.granted.get(node)).validity(lease))
+		return this.attempts.stream()
+			.filter(this::hasConfirmed)
+			.map((attempt) -> new AttemptReply(attempt.call().result()).validity(lease))
 			.sorted(Comparator.<Duration>naturalOrder().reversed())
 			.skip(this.quorum.majority() - 1)
 			.findFirst()
@@ -112,41 +105,34 @@ final class QuorumTally {
 	}
 
 	/**
-	 * Returns the owner that a majority may have granted the lock to, as far as the nodes
-	 * that do not answer leave it open; {@code null} if the lock is split, or free. The
-	 * rest of its lease is that of a majority: a minority may have missed the last
-	 * renewal, or keep what the others have released.
+	 * Returns a reply with the owner that a majority may have granted the lock to, as far
+	 * as the nodes that do not answer leave it open; {@code null} if the lock is split,
+	 * or free. Of the replies it is the one with the rest of the lease that a majority
+	 * has: a minority may have missed the last renewal, or keep what the others have
+	 * released.
 	 */
-	@Nullable QuorumHolder holder() {
+	@Nullable AttemptReply holder() {
 		Map<String, List<AttemptReply>> owners = new HashMap<>();
-		this.busy.stream()
+		NodeCall.replies(this.attempts)
+			.stream()
+			.map(AttemptReply::new)
 			.filter((reply) -> !reply.owner().isEmpty())
 			.forEach((reply) -> owners.computeIfAbsent(reply.owner(), (owner) -> new ArrayList<>()).add(reply));
 		int needed = this.quorum.majority() - (this.quorum.size() - answered());
-		return owners.entrySet()
+		return owners.values()
 			.stream()
-			.filter((entry) -> entry.getValue().size() >= needed)
-			.max(Comparator.comparingInt((entry) -> entry.getValue().size()))
-			.map((entry) -> new QuorumHolder(entry.getKey(), holder(entry.getValue(), needed)))
+			.filter((replies) -> replies.size() >= needed)
+			.max(Comparator.comparingInt(List::size))
+			.flatMap((replies) -> replies.stream()
+				.sorted(Comparator.comparing(QuorumTally::remaining).reversed())
+				.limit(needed)
+				.reduce((longer, shorter) -> shorter))
 			.orElse(null);
 	}
 
-	/**
-	 * Returns the holder as one of the replies has it.
-	 * @param rank which reply: 1 for the one with the longest rest of the lease
-	 */
-	private static @Nullable LockHolder holder(List<AttemptReply> replies, int rank) {
-		return replies.stream()
-			.map(AttemptReply::holder)
-			.filter(Objects::nonNull)
-			.sorted(Comparator.comparing(QuorumTally::remaining).reversed())
-			.limit(rank)
-			.reduce((longer, shorter) -> shorter)
-			.orElse(null);
-	}
-
-	private static Duration remaining(LockHolder holder) {
-		return Objects.requireNonNullElse(holder.remaining(), Duration.ZERO);
+	private static Duration remaining(AttemptReply reply) {
+		LockHolder holder = reply.holder();
+		return (holder != null && holder.remaining() != null) ? holder.remaining() : Duration.ZERO;
 	}
 
 }

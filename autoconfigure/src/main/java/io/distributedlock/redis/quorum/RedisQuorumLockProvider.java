@@ -1,26 +1,25 @@
 package io.distributedlock.redis.quorum;
 
 import java.time.Duration;
-import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Predicate;
-import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
 import io.netty.util.concurrent.DefaultThreadFactory;
+import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
-import io.distributedlock.provider.AnsweredStoreCall;
+import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockContender;
@@ -34,7 +33,6 @@ import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.provider.StoreCall;
 import io.distributedlock.provider.StoredLock;
 import io.distributedlock.redis.AttemptReply;
-import io.distributedlock.redis.RedisRenewal;
 import io.distributedlock.redis.ReleaseResult;
 import io.distributedlock.redis.script.RedisErrors;
 import io.distributedlock.redis.script.RedisLayout;
@@ -76,11 +74,9 @@ public final class RedisQuorumLockProvider implements LockProvider, LockInspecto
 
 	private final boolean ownsResources;
 
-	private final Quorum quorum;
-
 	private final List<LettuceQuorumNode> members;
 
-	private final List<RedisRenewal> renewals;
+	private final Quorum quorum;
 
 	/**
 	 * Creates a provider. Does not yet connect to the servers.
@@ -90,37 +86,27 @@ public final class RedisQuorumLockProvider implements LockProvider, LockInspecto
 	 * one occurs twice
 	 */
 	public RedisQuorumLockProvider(List<RedisQuorumNode> nodes, RedisQuorumSettings settings) {
-		this(requireDistinct(nodes), settings, QuorumNodeCheck.restartDelay(settings.maxLease()), newResources(), true);
+		this(nodes, settings, QuorumNodeCheck.restartDelay(settings.maxLease()), null);
 	}
 
 	/**
-	 * Creates a provider for tests, whose servers have just been started.
+	 * Creates a provider, in tests of servers that have just been started.
 	 * @param restartDelay how long a server takes part in nothing after its start
-	 * @param resources the threads of the client, which remain
+	 * @param shared the threads of the client, which remain; {@code null} for its own
 	 */
 	RedisQuorumLockProvider(List<RedisQuorumNode> nodes, RedisQuorumSettings settings, Duration restartDelay,
-			ClientResources resources) {
-		this(requireDistinct(nodes), settings, restartDelay, resources, false);
-	}
-
-	private RedisQuorumLockProvider(List<RedisQuorumNode> nodes, RedisQuorumSettings settings, Duration restartDelay,
-			ClientResources resources, boolean ownsResources) {
+			@Nullable ClientResources shared) {
+		requireDistinct(nodes);
 		this.layout = new RedisLayout(settings.keyPrefix());
 		this.maxLease = settings.maxLease();
-		this.resources = resources;
-		this.ownsResources = ownsResources;
-		NodeJoin membership = new NodeJoin(this.layout, nodes.size(), this.timer);
+		this.ownsResources = shared == null;
+		this.resources = (shared != null) ? shared : newResources();
+		NodeJoin join = new NodeJoin(this.layout, nodes.size(), this.timer);
 		QuorumNodeCheck check = new QuorumNodeCheck(this.layout, this.maxLease, restartDelay);
-		RestartedNodeRule admission = new RestartedNodeRule();
 		this.members = nodes.stream()
-			.map((node) -> new LettuceQuorumNode(node, this.resources, check, admission, membership::enter, this.timer))
+			.map((node) -> new LettuceQuorumNode(node, this.resources, check, join, this.timer))
 			.toList();
-		membership.setPeers(
-				this.members.stream().<Supplier<CompletableFuture<NodeConnection>>>map((node) -> node::asked).toList());
 		this.quorum = new Quorum(List.copyOf(this.members), this.timer, OwnerId.random().text());
-		this.renewals = this.members.stream()
-			.map((node) -> new RedisRenewal(node, this.layout, this.timer, false))
-			.toList();
 	}
 
 	private static ClientResources newResources() {
@@ -131,21 +117,17 @@ public final class RedisQuorumLockProvider implements LockProvider, LockInspecto
 			.build();
 	}
 
-	private static List<RedisQuorumNode> requireDistinct(List<RedisQuorumNode> nodes) {
+	private static void requireDistinct(List<RedisQuorumNode> nodes) {
 		List<String> names = nodes.stream().map(RedisQuorumNode::name).toList();
 		if (names.size() < FEWEST_NODES || names.size() > MOST_NODES) {
 			throw refused(names.size() + " server(s), but a quorum has " + FEWEST_NODES + " to " + MOST_NODES,
 					"Name 3 servers, of which 1 may be down, or 5, of which 2 may be");
 		}
-		List<String> twice = names.stream()
-			.filter((name) -> names.indexOf(name) != names.lastIndexOf(name))
-			.distinct()
-			.toList();
-		if (!twice.isEmpty()) {
-			throw refused("the server " + twice.get(0) + " twice, so that it would vote twice",
-					"Name each server once");
+		for (String name : names) {
+			if (Collections.frequency(names, name) > 1) {
+				throw refused("the server " + name + " twice, so that it would vote twice", "Name each server once");
+			}
 		}
-		return nodes;
 	}
 
 	private static LockConfigurationException refused(String problem, String action) {
@@ -175,8 +157,18 @@ public final class RedisQuorumLockProvider implements LockProvider, LockInspecto
 
 	@Override
 	public StoreCall<Map<LockGrant, RenewalOutcome>> renew(Map<LockGrant, Duration> leases, Duration timeout) {
-		return leases.isEmpty() ? AnsweredStoreCall.of(Map.of())
-				: new QuorumRenewal(this.quorum, leases).send(this.renewals, leases, timeout);
+		List<LockGrant> grants = List.copyOf(leases.keySet());
+		byte[][] locks = grants.stream().map((grant) -> this.layout.lock(grant.key())).toArray(byte[][]::new);
+		byte[][] arguments = grants.stream()
+			.flatMap(
+					(grant) -> Stream.of(RedisLayout.bytes(grant.owner().text()), ScriptCall.millis(leases.get(grant))))
+			.toArray(byte[][]::new);
+		return new QuorumRenewal(this.quorum, grants).send(new ScriptCall(Script.RENEW, locks, arguments), timeout);
+	}
+
+	@Override
+	public int renewalBatchSize() {
+		return QuorumRenewal.BATCH_SIZE;
 	}
 
 	@Override
@@ -198,49 +190,37 @@ public final class RedisQuorumLockProvider implements LockProvider, LockInspecto
 	 */
 	@Override
 	public void check(Duration timeout) {
-		List<NodeCall> calls = probe(timeout, (all) -> all.stream().allMatch((call) -> call.call().isDone()));
+		List<NodeCall> calls = probe(timeout, this.quorum.size());
 		for (NodeCall call : calls) {
-			LockConfigurationException refusal = Quorum.refusal(call);
-			if (refusal != null) {
+			LockProviderException failure = call.failure();
+			if (failure != null && failure.getCause() instanceof LockConfigurationException refusal) {
 				throw refusal;
 			}
 		}
-		requireMajority(calls);
+		repliesOfMajority(calls);
 	}
 
 	/** Checks that a majority of the servers replies and accepts writes. */
 	@Override
 	public void probe(Duration timeout) {
-		requireMajority(probe(timeout, (all) -> answered(all).size() >= this.quorum.majority()
-				|| all.stream().allMatch((call) -> call.call().isDone())));
+		repliesOfMajority(probe(timeout, this.quorum.majority()));
 	}
 
-	private List<NodeCall> probe(Duration timeout, Predicate<List<NodeCall>> enough) {
+	private List<NodeCall> probe(Duration timeout, int enough) {
 		byte[] none = ScriptCall.probe(this.layout.lastOrder(0)).keys()[0];
 		return ask(new ScriptCall(Script.HEALTH, new byte[][] { none, this.layout.format() }, new byte[0][]), timeout,
 				enough);
 	}
 
-	private void requireMajority(List<NodeCall> calls) {
-		int answered = answered(calls).size();
-		if (answered < this.quorum.majority()) {
-			throw this.quorum.noMajority(answered, calls, false);
-		}
-	}
-
 	/** Sends a script to all nodes, and waits until enough of them have replied. */
-	private List<NodeCall> ask(ScriptCall script, Duration timeout, Predicate<List<NodeCall>> enough) {
+	private List<NodeCall> ask(ScriptCall script, Duration timeout, int enough) {
 		Deadline deadline = Deadline.after(timeout);
-		List<NodeCall> calls = new ArrayList<>();
+		List<NodeCall> calls = NodeCall.of(this.quorum.nodes());
 		CountDownLatch done = new CountDownLatch(1);
-		this.quorum.nodes().forEach((node) -> calls.add(new NodeCall(node)));
-		calls.forEach((call) -> {
-			call.call().onDone(() -> {
-				if (enough.test(calls)) {
-					done.countDown();
-				}
-			});
-			call.send(script, CallKind.ACQUIRE, deadline);
+		this.quorum.send(calls, script, CallKind.ACQUIRE, deadline, (ended) -> {
+			if (NodeCall.replies(calls).size() >= enough || NodeCall.areDone(calls)) {
+				done.countDown();
+			}
 		});
 		try {
 			deadline.await(CallKind.ACQUIRE, (nanos) -> done.await(nanos, TimeUnit.NANOSECONDS));
@@ -253,11 +233,12 @@ public final class RedisQuorumLockProvider implements LockProvider, LockInspecto
 		return calls;
 	}
 
-	private static List<ScriptReply> answered(List<NodeCall> calls) {
-		return calls.stream()
-			.filter((call) -> call.call().isDone() && call.failure() == null)
-			.map((call) -> call.call().result())
-			.toList();
+	private List<ScriptReply> repliesOfMajority(List<NodeCall> calls) {
+		List<ScriptReply> replies = NodeCall.replies(calls);
+		if (replies.size() < this.quorum.majority()) {
+			throw this.quorum.noMajority(calls, false);
+		}
+		return replies;
 	}
 
 	@Override
@@ -275,11 +256,9 @@ public final class RedisQuorumLockProvider implements LockProvider, LockInspecto
 	/** Finds the owner to which a majority has granted a key. */
 	@Override
 	public Optional<StoredLock> find(LockKey key, Duration timeout) {
-		List<NodeCall> calls = ask(
-				new ScriptCall(Script.INSPECT, new byte[][] { this.layout.lock(key) }, new byte[0][]), timeout,
-				(all) -> all.stream().allMatch((call) -> call.call().isDone()));
-		List<ScriptReply> replies = answered(calls);
-		requireMajority(calls);
+		List<ScriptReply> replies = repliesOfMajority(
+				ask(new ScriptCall(Script.INSPECT, new byte[][] { this.layout.lock(key) }, new byte[0][]), timeout,
+						this.quorum.size()));
 		Map<String, Integer> owners = new HashMap<>();
 		for (ScriptReply reply : replies) {
 			AttemptReply lock = new AttemptReply(reply);
@@ -302,8 +281,9 @@ public final class RedisQuorumLockProvider implements LockProvider, LockInspecto
 		Deadline end = Deadline.after(CLOSE_TIMEOUT);
 		// First, so that nothing is repeated from here on.
 		this.timer.close();
-		this.quorum.nodes().forEach(QuorumNode::close);
-		this.members.forEach((node) -> node.awaitClosed(end));
+		CountDownLatch closed = new CountDownLatch(this.members.size());
+		this.members.forEach((node) -> node.close().whenComplete((nothing, failure) -> closed.countDown()));
+		end.awaitUninterruptibly((nanos) -> closed.await(nanos, TimeUnit.NANOSECONDS));
 		if (this.ownsResources) {
 			this.resources.shutdown(0, CLOSE_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)
 				.awaitUninterruptibly(Math.max(end.remaining().toMillis(), 1));

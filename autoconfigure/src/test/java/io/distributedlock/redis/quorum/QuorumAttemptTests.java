@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -64,11 +63,10 @@ class QuorumAttemptTests {
 	}
 
 	private CompletableStoreCall<AttemptResult> attempt(OwnerId owner) {
-		return new QuorumAttempt(this.quorum,
-				new QuorumRequest(KEY, KEYS, owner, LEASE, Deadline.after(Duration.ofMinutes(1))), false,
-				(holder, releasePending) -> new AttemptResult.Busy(Duration.ZERO,
-						(holder != null) ? holder.holder() : null, true, releasePending))
-			.send();
+		return QuorumAttempt.send(this.quorum,
+				new QuorumRequest(KEY, KEYS, owner, LEASE, Deadline.after(Duration.ofMinutes(1)), false,
+						(holder, releasePending) -> new AttemptResult.Busy(Duration.ZERO,
+								(holder != null) ? holder.holder() : null, true, releasePending)));
 	}
 
 	private static ScriptReply busy(OwnerId owner) {
@@ -172,7 +170,7 @@ class QuorumAttemptTests {
 		await().until(() -> third.scripts.size() == 4);
 		third.latest().onReply(DONE);
 		assertThat(pending.size()).isZero();
-		assertThat(this.quorum.partialGrants().size()).isZero();
+		assertThat(this.quorum.partialGrants()).isZero();
 	}
 
 	@Test
@@ -181,7 +179,7 @@ class QuorumAttemptTests {
 		third.down = true;
 		release(acquireOnTwo());
 		assertThat(this.quorum.pending(third).size()).isZero();
-		assertThat(this.quorum.partialGrants().size()).isZero();
+		assertThat(this.quorum.partialGrants()).isZero();
 	}
 
 	@Test
@@ -200,14 +198,15 @@ class QuorumAttemptTests {
 	void fullListDropsTheOldestAttemptWithoutAReplyFirst() {
 		ManualNode third = this.nodes.get(2);
 		NodeCall attempt = new NodeCall(third);
+		attempt.send(this.quorum.release(KEYS, OwnerId.random()), CallKind.ACQUIRE, Deadline.after(LEASE));
 		third.down = true;
 		PendingNodeReleases pending = this.quorum.pending(third);
 		OwnerId dropped = OwnerId.random();
 		for (int number = 1; number < PendingNodeReleases.CAPACITY; number++) {
-			pending.addGranted(this.quorum.release(KEYS, OwnerId.random()), LEASE);
+			pending.add(this.quorum.release(KEYS, OwnerId.random()), null, LEASE);
 		}
 		for (OwnerId unclear : List.of(dropped, dropped, OwnerId.random())) {
-			pending.addUnclear(this.quorum.release(KEYS, unclear), attempt, LEASE);
+			pending.add(this.quorum.release(KEYS, unclear), attempt, LEASE);
 			assertThat(pending.size()).isEqualTo(PendingNodeReleases.CAPACITY);
 		}
 		assertThat(pending.contains(dropped)).isFalse();
@@ -253,30 +252,6 @@ class QuorumAttemptTests {
 		@Override
 		public long connections() {
 			return this.connections;
-		}
-
-		@Override
-		public boolean isBlocking() {
-			return false;
-		}
-
-		@Override
-		public int slot(byte[] key) {
-			return 0;
-		}
-
-		@Override
-		public @Nullable Object node(int slot) {
-			return null;
-		}
-
-		@Override
-		public Object client() {
-			return this;
-		}
-
-		@Override
-		public void close() {
 		}
 
 	}

@@ -37,7 +37,11 @@ class RedisQuorumReleaseTests {
 
 	private static final RedisLayout LAYOUT = new RedisLayout(PREFIX);
 
-	private static final int FROZEN = 2;
+	/**
+	 * The first node: on a loaded machine the replies of the two before it could end each
+	 * attempt before it is sent to the third one.
+	 */
+	private static final int FROZEN = 0;
 
 	@RegisterExtension
 	private final RedisProcesses processes = new RedisProcesses();
@@ -123,7 +127,7 @@ class RedisQuorumReleaseTests {
 			}
 			QuorumNode node = provider.quorum().nodes().get(FROZEN);
 			assertThat(provider.quorum().pending(node).size()).as("releases of what was never sent").isZero();
-			assertThat(provider.quorum().partialGrants().size()).isZero();
+			assertThat(provider.quorum().partialGrants()).isZero();
 		}
 		await().atMost(PATIENCE).until(() -> isUp(provider));
 		// Behind all that waited for the connection.

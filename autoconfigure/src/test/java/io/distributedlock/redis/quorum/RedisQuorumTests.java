@@ -265,7 +265,7 @@ class RedisQuorumTests {
 			Quorum quorum = provider.quorum();
 			quorum.nodes()
 				.forEach((node) -> quorum.pending(node)
-					.addGranted(quorum.release(LAYOUT.keys(KEY), OwnerId.random()), Duration.ofSeconds(1)));
+					.add(quorum.release(LAYOUT.keys(KEY), OwnerId.random()), null, Duration.ofSeconds(1)));
 			assertThat(threads()).extracting(Thread::getName)
 				.anyMatch((name) -> name.startsWith("distributed-lock-redis-timer"))
 				.anyMatch((name) -> name.startsWith("distributed-lock-redis-quorum"));
@@ -413,11 +413,15 @@ class RedisQuorumTests {
 			.isEqualTo(delay);
 	}
 
+	private static QuorumRequest request(RedisLockKeys keys, OwnerId owner) {
+		return new QuorumRequest(KEY, keys, owner, Duration.ofHours(1), Deadline.after(PATIENCE), false,
+				(holder, releasePending) -> new AttemptResult.Busy(Duration.ZERO, null));
+	}
+
 	private static void loadScripts(Quorum quorum, QuorumNode node) {
 		RedisLockKeys keys = LAYOUT.keys(LockKey.of("loaded"));
 		OwnerId owner = OwnerId.random();
-		for (ScriptCall script : List.of(quorum.attempt(keys, owner, Duration.ofHours(1), true),
-				quorum.release(keys, owner))) {
+		for (ScriptCall script : List.of(quorum.attempt(request(keys, owner)), quorum.release(keys, owner))) {
 			NodeCall call = new NodeCall(node);
 			call.send(script, CallKind.ACQUIRE, Deadline.after(PATIENCE));
 			await().atMost(PATIENCE).until(() -> call.call().isDone());
@@ -441,11 +445,11 @@ class RedisQuorumTests {
 		NodeCall first = new NodeCall(node);
 		CompletableFuture<Void> released = new CompletableFuture<>();
 		first.call().onDone(() -> {
-			CompletableFuture.runAsync(() -> attempt.send(quorum.attempt(keys, owner, Duration.ofHours(1), true),
-					CallKind.ACQUIRE, Deadline.after(PATIENCE)))
+			CompletableFuture.runAsync(() -> attempt.send(quorum.attempt(request(keys, owner)), CallKind.ACQUIRE,
+					Deadline.after(PATIENCE)))
 				.join();
 			attempt.abandon();
-			quorum.pending(node).addUnclear(quorum.release(keys, owner), attempt, Duration.ofHours(1));
+			quorum.pending(node).add(quorum.release(keys, owner), attempt, Duration.ofHours(1));
 			released.complete(null);
 		});
 		first.send(quorum.order(keys, owner, 1), CallKind.ACQUIRE, Deadline.after(PATIENCE));
