@@ -105,11 +105,14 @@ final class HikariSupport {
 	 * Lets a pool open its connections with the session settings of their dialect, after
 	 * the initial SQL of the pool.
 	 */
-	static void openWithSession(HikariConfig config, Duration callTimeout) {
+	static SessionDataSource openWithSession(HikariConfig config, Duration callTimeout) {
 		DataSource physical = physical(config);
-		config.setDataSource(new SessionDataSource(physical,
+		String query = config.getConnectionTestQuery();
+		SessionDataSource sessions = new SessionDataSource(physical,
 				new Initialization(config.getCatalog(), config.getSchema(), config.getConnectionInitSql()),
-				callTimeout));
+				(query != null) ? query : "SELECT 1", callTimeout);
+		config.setDataSource(sessions);
+		config.setConnectionTestQuery(null);
 		config.setDataSourceClassName(null);
 		config.setConnectionInitSql(null);
 		if (config.getJdbcUrl() == null && physical.getClass().getName().contains("Mysql")) {
@@ -117,6 +120,7 @@ final class HikariSupport {
 			// URL, and calls its setNetworkTimeout without another thread.
 			config.setJdbcUrl("jdbc:mysql:");
 		}
+		return sessions;
 	}
 
 	/** Returns what Hikari opens its connections with. */

@@ -33,10 +33,13 @@ final class OwnPool extends ConnectionSource {
 
 	private final HikariDataSource pool;
 
+	private final SessionDataSource sessions;
+
 	private final long maxBorrowNanos;
 
-	private OwnPool(HikariDataSource pool) {
+	private OwnPool(HikariDataSource pool, SessionDataSource sessions) {
 		this.pool = pool;
+		this.sessions = sessions;
 		this.maxBorrowNanos = TimeUnit.MILLISECONDS.toNanos(pool.getConnectionTimeout() + pool.getValidationTimeout());
 	}
 
@@ -66,8 +69,8 @@ final class OwnPool extends ConnectionSource {
 				config.addDataSourceProperty(name, value);
 			}
 		});
-		HikariSupport.openWithSession(config, callTimeout);
-		return new OwnPool(unstarted(config));
+		SessionDataSource sessions = HikariSupport.openWithSession(config, callTimeout);
+		return new OwnPool(unstarted(config), sessions);
 	}
 
 	/** Returns a pool that opens its first connection when one is borrowed. */
@@ -91,10 +94,6 @@ final class OwnPool extends ConnectionSource {
 		config.setTransactionIsolation(ISOLATION);
 		config.setConnectionTimeout(quarterMillis);
 		config.setValidationTimeout(quarterMillis);
-		if (config.getConnectionTestQuery() == null) {
-			// The time-out of Connection.isValid counts whole seconds.
-			config.setConnectionTestQuery("SELECT 1");
-		}
 		config.setInitializationFailTimeout(-1);
 		config.setRegisterMbeans(false);
 		config.setLeakDetectionThreshold(0);
@@ -183,6 +182,7 @@ final class OwnPool extends ConnectionSource {
 
 	@Override
 	public void discard(Connection connection) {
+		this.sessions.distrust();
 		closePhysical(connection);
 		this.pool.evictConnection(connection);
 	}

@@ -1,9 +1,15 @@
 package io.distributedlock.jdbc.connection;
 
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
+import java.sql.Statement;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 
 import javax.sql.DataSource;
 
@@ -21,22 +27,36 @@ import io.distributedlock.jdbc.dialect.Sql;
 /**
  * Opener of the physical connections of the locks' own pool. On each it runs the
  * application's SQL, then the session settings of the dialect, by which the server bounds
- * how late a command can take effect.
+ * how late a command can take effect. A connection that the pool validates before it
+ * lends it asks the server only if that has not answered for {@link #TRUSTED_NANOS}.
  */
 final class SessionDataSource extends DelegatingDataSource {
 
 	private static final Log logger = LogFactory.getLog(SessionDataSource.class);
 
+	/**
+	 * How long a session is trusted to be alive after its last answer. A lock that is
+	 * taken once a second would otherwise cost a round trip more for each statement,
+	 * because Hikari validates connections that were idle for half a second.
+	 */
+	static final long TRUSTED_NANOS = TimeUnit.SECONDS.toNanos(5);
+
 	private final Initialization initialization;
 
+	private final String validationQuery;
+
 	private final Duration callTimeout;
+
+	/** When a session was last found dead: the others are not trusted until they answer. */
+	private volatile long distrustedNanos = System.nanoTime();
 
 	/** The dialect of the first connection: all lead to one database. */
 	private volatile @Nullable Dialect dialect;
 
-	SessionDataSource(DataSource target, Initialization initialization, Duration callTimeout) {
+	SessionDataSource(DataSource target, Initialization initialization, String validationQuery, Duration callTimeout) {
 		super(target);
 		this.initialization = initialization;
+		this.validationQuery = validationQuery;
 		this.callTimeout = callTimeout;
 	}
 
@@ -64,7 +84,8 @@ final class SessionDataSource extends DelegatingDataSource {
 			this.initialization.apply(connection);
 			dialect(connection).prepareSession(connection, this.callTimeout);
 			boundReads(connection, found);
-			return connection;
+			return (Connection) Proxy.newProxyInstance(SessionDataSource.class.getClassLoader(),
+					new Class<?>[] { Connection.class }, new Session(connection));
 		}
 		catch (SQLException | RuntimeException | Error ex) {
 			close(connection);
@@ -110,6 +131,77 @@ final class SessionDataSource extends DelegatingDataSource {
 		catch (SQLException ex) {
 			logger.debug("A connection could not be closed", ex);
 		}
+	}
+
+	/** Lets all sessions answer once before they are trusted again. */
+	void distrust() {
+		this.distrustedNanos = System.nanoTime();
+	}
+
+	/**
+	 * Whether a session that has failed may have been dead when the pool lent it unasked,
+	 * because it has answered nothing since then.
+	 */
+	static boolean mayHaveBeenLentDead(Connection physical) {
+		return Proxy.isProxyClass(physical.getClass())
+				&& Proxy.getInvocationHandler(physical) instanceof Session session && session.statements <= 1;
+	}
+
+	/**
+	 * Physical connection that is trusted to be alive for a time after its last answer.
+	 * Its pool lends it to one thread at a time.
+	 */
+	private final class Session implements InvocationHandler {
+
+		private final Connection target;
+
+		/**
+		 * When a statement was created last. It was answered after that, because a
+		 * session whose statement gets no answer does not return to the pool.
+		 */
+		private long usedNanos = System.nanoTime();
+
+		/** How many statements were created since the session was lent unasked. */
+		private int statements = Integer.MAX_VALUE;
+
+		private Session(Connection target) {
+			this.target = target;
+		}
+
+		@Override
+		public @Nullable Object invoke(Object proxy, Method method, @Nullable Object @Nullable [] arguments)
+				throws Throwable {
+			if (method.getName().equals("isValid")) {
+				return isValid();
+			}
+			try {
+				Object result = method.invoke(this.target, arguments);
+				if (result instanceof Statement) {
+					this.usedNanos = System.nanoTime();
+					this.statements = (this.statements <= 1) ? this.statements + 1 : Integer.MAX_VALUE;
+				}
+				return result;
+			}
+			catch (InvocationTargetException ex) {
+				throw ex.getTargetException();
+			}
+		}
+
+		/**
+		 * The pool has bounded reads, in milliseconds: the time-out of a driver's own
+		 * validation counts whole seconds.
+		 */
+		private boolean isValid() throws SQLException {
+			boolean trusted = System.nanoTime() - this.usedNanos < TRUSTED_NANOS
+					&& this.usedNanos - SessionDataSource.this.distrustedNanos > 0;
+			if (!trusted) {
+				Sql.execute(this.target, SessionDataSource.this.validationQuery);
+				this.usedNanos = System.nanoTime();
+			}
+			this.statements = trusted ? 0 : Integer.MAX_VALUE;
+			return true;
+		}
+
 	}
 
 	/**

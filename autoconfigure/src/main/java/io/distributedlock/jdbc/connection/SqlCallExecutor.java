@@ -25,19 +25,13 @@ import io.distributedlock.provider.LockThreads;
 import io.distributedlock.provider.LockTimer;
 
 /**
- * Executor of calls that end within their time-out whatever the database does. On the hot
- * path a call runs in its caller's thread, and the watchdog aborts its connection. Where
- * the driver does not support that (H2), or where a connection may have to be opened
- * first, the call runs on one of a few workers, and the caller abandons it after the
- * time-out. Safe for use by many threads.
+ * Executor of calls that end within their time-out whatever the database does. A call runs
+ * in its caller's thread, and the watchdog aborts its connection. Where the driver does
+ * not support that (H2), or where a connection may have to be opened or asked first, the
+ * call runs on one of a few workers, and the caller abandons it after the time-out. Safe
+ * for use by many threads.
  */
 public final class SqlCallExecutor implements AutoCloseable {
-
-	/**
-	 * Hikari validates connections that were idle for more than half a second, which is a
-	 * round trip of its own.
-	 */
-	private static final long WARM_NANOS = TimeUnit.MILLISECONDS.toNanos(400);
 
 	/** The time for an abort to end a call, before the bound of reads ends it. */
 	private static final long ABORT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -67,7 +61,7 @@ public final class SqlCallExecutor implements AutoCloseable {
 
 	private volatile @Nullable Dialect dialect;
 
-	private volatile long lastSuccessNanos = System.nanoTime() - 2 * WARM_NANOS;
+	private volatile long lastSuccessNanos = System.nanoTime() - SessionDataSource.TRUSTED_NANOS;
 
 	public SqlCallExecutor(ConnectionSource connections, String table, LockTimer timer) {
 		this.connections = connections;
@@ -106,9 +100,31 @@ public final class SqlCallExecutor implements AutoCloseable {
 				(known != null && !known.abortsAtOnce()) ? Route.WORKER : Route.CALLER_IF_WARM);
 	}
 
+	/**
+	 * Executes a call, and an attempt once more if its connection was dead when it was
+	 * lent: the pool was not asked to find that out. Were the first one executed all the
+	 * same, the second has its owner, and finds that it has the lock.
+	 */
 	private <T extends @Nullable Object> T execute(CallKind kind, Duration timeout, SqlCall<T> call,
 			Compensation<T> compensation, Route route) throws SQLException {
 		Deadline deadline = Deadline.after(timeout);
+		try {
+			return executeOnce(kind, deadline, timeout, new WorkerCall<>(call, compensation), route);
+		}
+		catch (DeadConnectionException dead) {
+			try {
+				return executeOnce(kind, deadline, timeout, new WorkerCall<>(call, compensation), Route.WORKER);
+			}
+			catch (LockProviderException ex) {
+				// That nothing was sent now says nothing about the first time.
+				throw ex.isEffectUnknown() ? ex
+						: new LockProviderException(ex.error(), ex.provider(), ex.problem(), dead);
+			}
+		}
+	}
+
+	private <T extends @Nullable Object> T executeOnce(CallKind kind, Deadline deadline, Duration timeout,
+			WorkerCall<T> call, Route route) throws SQLException {
 		try {
 			if (!this.permits.tryAcquire(kind, deadline)) {
 				throw noConnection(
@@ -124,7 +140,7 @@ public final class SqlCallExecutor implements AutoCloseable {
 					this.permits.release(kind);
 				}
 			}
-			return runOnWorker(kind, deadline, timeout, new WorkerCall<>(call, compensation));
+			return runOnWorker(kind, deadline, timeout, call);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
@@ -133,11 +149,12 @@ public final class SqlCallExecutor implements AutoCloseable {
 	}
 
 	/**
-	 * Whether the pool probably has a connection at once, and in any case answers before
-	 * the deadline.
+	 * Whether the pool probably has a connection at once that it need not ask, and in any
+	 * case answers before the deadline.
 	 */
 	private boolean mayRunInCaller(Deadline deadline) {
-		return System.nanoTime() - this.lastSuccessNanos < WARM_NANOS && this.connections.canBorrowBefore(deadline);
+		return System.nanoTime() - this.lastSuccessNanos < SessionDataSource.TRUSTED_NANOS
+				&& this.connections.canBorrowBefore(deadline);
 	}
 
 	private <T extends @Nullable Object> T runOnWorker(CallKind kind, Deadline deadline, Duration timeout,
@@ -189,6 +206,7 @@ public final class SqlCallExecutor implements AutoCloseable {
 
 	private <T extends @Nullable Object> T run(CallKind kind, Deadline deadline, SqlCall<T> call) throws SQLException {
 		Connection connection = this.connections.borrow(deadline);
+		Connection physical = this.connections.isOwn() ? connection.unwrap(Connection.class) : connection;
 		boolean usable = true;
 		try {
 			Dialect used = dialect(connection, deadline);
@@ -227,7 +245,8 @@ public final class SqlCallExecutor implements AutoCloseable {
 			if (SqlErrors.isReadOnly(ex)) {
 				this.connections.replaceConnections();
 			}
-			throw ex;
+			throw (kind == CallKind.ACQUIRE && SqlErrors.isConnectionLost(ex)
+					&& SessionDataSource.mayHaveBeenLentDead(physical)) ? new DeadConnectionException(ex) : ex;
 		}
 		finally {
 			if (usable) {
@@ -323,6 +342,15 @@ public final class SqlCallExecutor implements AutoCloseable {
 		this.releasers.shutdown();
 		this.renewers.shutdown();
 		this.aborters.shutdown();
+	}
+
+	/** Loss of a connection that may have been dead before the call. */
+	private static final class DeadConnectionException extends SQLException {
+
+		private DeadConnectionException(SQLException ex) {
+			super(ex.getMessage(), ex.getSQLState(), ex.getErrorCode(), ex);
+		}
+
 	}
 
 	/** Thread that executes a call. */
