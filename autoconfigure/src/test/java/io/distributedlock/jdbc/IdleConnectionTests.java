@@ -1,8 +1,8 @@
 package io.distributedlock.jdbc;
 
+import java.lang.reflect.Proxy;
 import java.net.InetSocketAddress;
 import java.net.URI;
-import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -44,7 +44,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
-/** Connections of the locks' own pool that are idle for longer than Hikari trusts them. */
+/**
+ * Connections of the locks' own pool that are idle for longer than Hikari trusts them.
+ */
 @Tag("full")
 class IdleConnectionTests {
 

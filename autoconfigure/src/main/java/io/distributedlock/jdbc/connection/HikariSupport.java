@@ -13,8 +13,6 @@ import com.zaxxer.hikari.util.Credentials;
 import com.zaxxer.hikari.util.DriverDataSource;
 import com.zaxxer.hikari.util.PropertyElf;
 import com.zaxxer.hikari.util.UtilityElf;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.datasource.lookup.JndiDataSourceLookup;
@@ -33,8 +31,6 @@ final class HikariSupport {
 	 */
 	private static final String OVERRIDDEN_CREDENTIALS = "com.zaxxer.hikari.legacy.supportUserPassDataSourceOverride";
 
-	private static final Log logger = LogFactory.getLog(HikariSupport.class);
-
 	private HikariSupport() {
 	}
 
@@ -47,13 +43,7 @@ final class HikariSupport {
 	 * none.
 	 */
 	static @Nullable HikariDataSource unwrap(DataSource dataSource) {
-		try {
-			return dataSource.isWrapperFor(HikariDataSource.class) ? dataSource.unwrap(HikariDataSource.class) : null;
-		}
-		catch (SQLException ex) {
-			logger.debug("The DataSource could not be asked for its pool", ex);
-			return null;
-		}
+		return ConnectionSource.find(dataSource, HikariDataSource.class);
 	}
 
 	/**

@@ -15,7 +15,6 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
-import io.distributedlock.jdbc.dialect.ConnectionSettings;
 import io.distributedlock.jdbc.dialect.Dialect;
 import io.distributedlock.jdbc.dialect.DriverProperties;
 import io.distributedlock.provider.Deadline;
@@ -126,11 +125,6 @@ final class OwnPool extends ConnectionSource {
 	}
 
 	@Override
-	public boolean isOwn() {
-		return true;
-	}
-
-	@Override
 	public int size() {
 		return this.pool.getMaximumPoolSize();
 	}
@@ -159,16 +153,6 @@ final class OwnPool extends ConnectionSource {
 	@Override
 	public DedicatedConnection openDedicated() throws SQLException {
 		return HikariSupport.openDedicated(this.pool);
-	}
-
-	@Override
-	public ConnectionSettings adapt(Connection connection, Dialect dialect) {
-		return ConnectionSettings.REQUIRED;
-	}
-
-	@Override
-	public void restore(Connection connection, ConnectionSettings found) {
-		// The settings never change.
 	}
 
 	/**

@@ -1,7 +1,5 @@
 package io.distributedlock.jdbc.connection;
 
-import java.lang.reflect.InvocationHandler;
-import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
@@ -13,16 +11,16 @@ import java.util.concurrent.TimeUnit;
 
 import javax.sql.DataSource;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.support.JdbcUtils;
 
 import io.distributedlock.LockConfigurationException;
+import io.distributedlock.jdbc.dialect.DatabaseKind;
 import io.distributedlock.jdbc.dialect.Dialect;
-import io.distributedlock.jdbc.dialect.DialectResolver;
 import io.distributedlock.jdbc.dialect.Sql;
+import io.distributedlock.provider.Deadline;
 
 /**
  * Opener of the physical connections of the locks' own pool. On each it runs the
@@ -31,8 +29,6 @@ import io.distributedlock.jdbc.dialect.Sql;
  * lends it asks the server only if that has not answered for {@link #TRUSTED_NANOS}.
  */
 final class SessionDataSource extends DelegatingDataSource {
-
-	private static final Log logger = LogFactory.getLog(SessionDataSource.class);
 
 	/**
 	 * How long a session is trusted to be alive after its last answer. A lock that is
@@ -47,8 +43,8 @@ final class SessionDataSource extends DelegatingDataSource {
 
 	private final Duration callTimeout;
 
-	/** When a session was last found dead: the others are not trusted until they answer. */
-	private volatile long distrustedNanos = System.nanoTime();
+	/** Trust that ends before this began before a session was last found dead. */
+	private volatile Deadline distrusted = Deadline.now();
 
 	/** The dialect of the first connection: all lead to one database. */
 	private volatile @Nullable Dialect dialect;
@@ -84,11 +80,10 @@ final class SessionDataSource extends DelegatingDataSource {
 			this.initialization.apply(connection);
 			dialect(connection).prepareSession(connection, this.callTimeout);
 			boundReads(connection, found);
-			return (Connection) Proxy.newProxyInstance(SessionDataSource.class.getClassLoader(),
-					new Class<?>[] { Connection.class }, new Session(connection));
+			return new Session(connection).proxy();
 		}
 		catch (SQLException | RuntimeException | Error ex) {
-			close(connection);
+			JdbcUtils.closeConnection(connection);
 			throw ex;
 		}
 	}
@@ -114,7 +109,7 @@ final class SessionDataSource extends DelegatingDataSource {
 		if (known == null) {
 			try {
 				// The name of the table does not matter to the session.
-				known = DialectResolver.resolve(connection, Sql.SCRIPT_TABLE);
+				known = DatabaseKind.of(connection).dialect(Sql.SCRIPT_TABLE);
 			}
 			catch (LockConfigurationException ex) {
 				throw new SQLException(ex.problem(), ex);
@@ -124,18 +119,9 @@ final class SessionDataSource extends DelegatingDataSource {
 		return known;
 	}
 
-	private static void close(Connection connection) {
-		try {
-			connection.close();
-		}
-		catch (SQLException ex) {
-			logger.debug("A connection could not be closed", ex);
-		}
-	}
-
 	/** Lets all sessions answer once before they are trusted again. */
 	void distrust() {
-		this.distrustedNanos = System.nanoTime();
+		this.distrusted = Deadline.afterNanos(TRUSTED_NANOS);
 	}
 
 	/**
@@ -151,40 +137,31 @@ final class SessionDataSource extends DelegatingDataSource {
 	 * Physical connection that is trusted to be alive for a time after its last answer.
 	 * Its pool lends it to one thread at a time.
 	 */
-	private final class Session implements InvocationHandler {
-
-		private final Connection target;
+	private final class Session extends TrackedConnection {
 
 		/**
-		 * When a statement was created last. It was answered after that, because a
-		 * session whose statement gets no answer does not return to the pool.
+		 * Counts from the creation of the last statement. It was answered after that,
+		 * because a session whose statement gets no answer does not return to the pool.
 		 */
-		private long usedNanos = System.nanoTime();
+		private Deadline trusted = Deadline.afterNanos(TRUSTED_NANOS);
 
 		/** How many statements were created since the session was lent unasked. */
 		private int statements = Integer.MAX_VALUE;
 
 		private Session(Connection target) {
-			this.target = target;
+			super(target);
 		}
 
 		@Override
 		public @Nullable Object invoke(Object proxy, Method method, @Nullable Object @Nullable [] arguments)
 				throws Throwable {
-			if (method.getName().equals("isValid")) {
-				return isValid();
-			}
-			try {
-				Object result = method.invoke(this.target, arguments);
-				if (result instanceof Statement) {
-					this.usedNanos = System.nanoTime();
-					this.statements = (this.statements <= 1) ? this.statements + 1 : Integer.MAX_VALUE;
-				}
-				return result;
-			}
-			catch (InvocationTargetException ex) {
-				throw ex.getTargetException();
-			}
+			return method.getName().equals("isValid") ? (Object) isValid() : super.invoke(proxy, method, arguments);
+		}
+
+		@Override
+		void onCreated(Statement created) {
+			this.trusted = Deadline.afterNanos(TRUSTED_NANOS);
+			this.statements = (this.statements <= 1) ? this.statements + 1 : Integer.MAX_VALUE;
 		}
 
 		/**
@@ -192,13 +169,12 @@ final class SessionDataSource extends DelegatingDataSource {
 		 * validation counts whole seconds.
 		 */
 		private boolean isValid() throws SQLException {
-			boolean trusted = System.nanoTime() - this.usedNanos < TRUSTED_NANOS
-					&& this.usedNanos - SessionDataSource.this.distrustedNanos > 0;
-			if (!trusted) {
+			boolean alive = !this.trusted.isPast() && SessionDataSource.this.distrusted.isBefore(this.trusted);
+			if (!alive) {
 				Sql.execute(this.target, SessionDataSource.this.validationQuery);
-				this.usedNanos = System.nanoTime();
+				this.trusted = Deadline.afterNanos(TRUSTED_NANOS);
 			}
-			this.statements = trusted ? 0 : Integer.MAX_VALUE;
+			this.statements = alive ? 0 : Integer.MAX_VALUE;
 			return true;
 		}
 

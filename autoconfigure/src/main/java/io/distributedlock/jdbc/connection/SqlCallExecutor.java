@@ -3,7 +3,8 @@ package io.distributedlock.jdbc.connection;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.concurrent.Executor;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -13,10 +14,8 @@ import org.jspecify.annotations.Nullable;
 import io.distributedlock.LockError;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.jdbc.connection.SqlCall.Compensation;
-import io.distributedlock.jdbc.dialect.ConnectionSettings;
 import io.distributedlock.jdbc.dialect.DatabaseKind;
 import io.distributedlock.jdbc.dialect.Dialect;
-import io.distributedlock.jdbc.dialect.DialectResolver;
 import io.distributedlock.jdbc.dialect.SqlErrors;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.CallWatchdog;
@@ -25,11 +24,11 @@ import io.distributedlock.provider.LockThreads;
 import io.distributedlock.provider.LockTimer;
 
 /**
- * Executor of calls that end within their time-out whatever the database does. A call runs
- * in its caller's thread, and the watchdog aborts its connection. Where the driver does
- * not support that (H2), or where a connection may have to be opened or asked first, the
- * call runs on one of a few workers, and the caller abandons it after the time-out. Safe
- * for use by many threads.
+ * Executor of calls that end within their time-out whatever the database does. A call
+ * runs in its caller's thread, and the watchdog aborts its connection. Where the driver
+ * does not support that (H2), or where a connection may have to be opened or asked first,
+ * the call runs on one of a few workers, and the caller abandons it after the time-out.
+ * Safe for use by many threads.
  */
 public final class SqlCallExecutor implements AutoCloseable {
 
@@ -44,15 +43,11 @@ public final class SqlCallExecutor implements AutoCloseable {
 
 	private final ConnectionPermits permits;
 
-	/** Has a thread for each connection that attempts may use. */
-	private final ExecutorService acquirers;
-
-	private final ExecutorService releasers = LockThreads.pool("jdbc-release", 2);
-
 	/**
-	 * Has two threads, so that a renewal whose answer is lost does not block the next.
+	 * Have a thread for each connection that attempts may use, and two for renewals, so
+	 * that one whose answer is lost does not block the next.
 	 */
-	private final ExecutorService renewers = LockThreads.pool("jdbc-renewal", 2);
+	private final Map<CallKind, ExecutorService> workers;
 
 	/** Has several threads, because an abort waits for a database that hangs. */
 	private final ExecutorService aborters = LockThreads.pool("jdbc-abort", 4);
@@ -66,7 +61,9 @@ public final class SqlCallExecutor implements AutoCloseable {
 	public SqlCallExecutor(ConnectionSource connections, String table, LockTimer timer) {
 		this.connections = connections;
 		this.table = table;
-		this.acquirers = LockThreads.pool("jdbc-call", Math.max(MIN_ACQUIRERS, connections.size() - 2));
+		this.workers = Map.of(CallKind.ACQUIRE,
+				LockThreads.pool("jdbc-call", Math.max(MIN_ACQUIRERS, connections.size() - 2)), CallKind.RELEASE,
+				LockThreads.pool("jdbc-release", 2), CallKind.RENEWAL, LockThreads.pool("jdbc-renewal", 2));
 		this.permits = ConnectionPermits.of(connections.size(), connections.sizedBy());
 		this.watchdog = new CallWatchdog(timer, this.aborters);
 	}
@@ -160,7 +157,7 @@ public final class SqlCallExecutor implements AutoCloseable {
 	private <T extends @Nullable Object> T runOnWorker(CallKind kind, Deadline deadline, Duration timeout,
 			WorkerCall<T> call) throws SQLException, InterruptedException {
 		try {
-			executor(kind).execute(() -> work(kind, deadline, call));
+			Objects.requireNonNull(this.workers.get(kind)).execute(() -> work(kind, deadline, call));
 		}
 		catch (RejectedExecutionException ex) {
 			this.permits.release(kind);
@@ -206,23 +203,26 @@ public final class SqlCallExecutor implements AutoCloseable {
 
 	private <T extends @Nullable Object> T run(CallKind kind, Deadline deadline, SqlCall<T> call) throws SQLException {
 		Connection connection = this.connections.borrow(deadline);
-		Connection physical = this.connections.isOwn() ? connection.unwrap(Connection.class) : connection;
+		Connection physical = connection;
 		boolean usable = true;
 		try {
+			physical = this.connections.isOwn() ? connection.unwrap(Connection.class) : connection;
 			Dialect used = dialect(connection, deadline);
 			long leftNanos = deadline.remainingNanos();
 			if (leftNanos <= 0) {
 				throw noConnection("had no usable connection in time (distributed-lock.call-timeout)");
 			}
+			int readMillis = (int) Math.min(TimeUnit.NANOSECONDS.toMillis(leftNanos + ABORT_NANOS), Integer.MAX_VALUE);
 			if (!used.isAbortable()) {
-				return runAdapted(connection, used, call);
+				return this.connections.run(connection, used, readMillis, call);
 			}
-			CallWatchdog.Call watched = this.watchdog.begin(deadline, kind.interruptible(),
-					() -> this.connections.abort(connection));
+			CallWatchdog.Call watched = this.watchdog.begin(deadline, kind.interruptible(), () -> {
+				distrust();
+				this.connections.abort(connection);
+			});
 			SQLException failure = null;
 			try {
-				T result = runLimited(connection, used, call,
-						(int) Math.min(TimeUnit.NANOSECONDS.toMillis(leftNanos + ABORT_NANOS), Integer.MAX_VALUE));
+				T result = this.connections.run(connection, used, readMillis, call);
 				this.lastSuccessNanos = System.nanoTime();
 				return result;
 			}
@@ -240,6 +240,7 @@ public final class SqlCallExecutor implements AutoCloseable {
 		catch (SQLException ex) {
 			if (usable && (SqlErrors.isConnectionLost(ex) || SqlErrors.isReadOnly(ex))) {
 				usable = false;
+				distrust();
 				this.connections.discard(connection);
 			}
 			if (SqlErrors.isReadOnly(ex)) {
@@ -255,30 +256,9 @@ public final class SqlCallExecutor implements AutoCloseable {
 		}
 	}
 
-	/** Runs a call with a bound of reads, and restores that of a foreign pool. */
-	private <T extends @Nullable Object> T runLimited(Connection connection, Dialect used, SqlCall<T> call, int millis)
-			throws SQLException {
-		int found = this.connections.isOwn() ? millis : used.readLimit(connection);
-		used.limitReads(connection, millis);
-		try {
-			return runAdapted(connection, used, call);
-		}
-		finally {
-			if (found != millis && !connection.isClosed()) {
-				used.limitReads(connection, found);
-			}
-		}
-	}
-
-	private <T extends @Nullable Object> T runAdapted(Connection connection, Dialect used, SqlCall<T> call)
-			throws SQLException {
-		ConnectionSettings found = this.connections.adapt(connection, used);
-		try {
-			return call.run(connection, used);
-		}
-		finally {
-			this.connections.restore(connection, found);
-		}
+	/** Lets the next calls run on workers, as the pool asks other connections first. */
+	private void distrust() {
+		this.lastSuccessNanos = System.nanoTime() - SessionDataSource.TRUSTED_NANOS;
 	}
 
 	private static void failBecauseAborted(CallKind kind, SQLException failure) {
@@ -295,7 +275,7 @@ public final class SqlCallExecutor implements AutoCloseable {
 			long leftMillis = Math.max(TimeUnit.NANOSECONDS.toMillis(deadline.remainingNanos()), 1);
 			int found = SessionDataSource.boundReads(connection, (int) Math.min(leftMillis, Integer.MAX_VALUE));
 			try {
-				known = DialectResolver.resolve(connection, this.table);
+				known = DatabaseKind.of(connection).dialect(this.table);
 				if (!connection.getAutoCommit()) {
 					connection.rollback();
 				}
@@ -314,14 +294,6 @@ public final class SqlCallExecutor implements AutoCloseable {
 		return this.dialect;
 	}
 
-	private Executor executor(CallKind kind) {
-		return switch (kind) {
-			case ACQUIRE -> this.acquirers;
-			case RELEASE -> this.releasers;
-			case RENEWAL -> this.renewers;
-		};
-	}
-
 	private static LockProviderException noConnection(String problem) {
 		return LockProviderException.nothingSent(LockError.STORE_TIMEOUT, SqlErrors.PROVIDER, problem, null);
 	}
@@ -338,9 +310,7 @@ public final class SqlCallExecutor implements AutoCloseable {
 	/** Rejects further calls. Calls under way end by themselves, without an interrupt. */
 	@Override
 	public void close() {
-		this.acquirers.shutdown();
-		this.releasers.shutdown();
-		this.renewers.shutdown();
+		this.workers.values().forEach(ExecutorService::shutdown);
 		this.aborters.shutdown();
 	}
 
