@@ -165,9 +165,13 @@ public final class LockTable {
 	 * @throws LockProviderException if the database could not answer
 	 */
 	public @Nullable LockRow read(String key, Duration timeout) {
+		return this.<@Nullable LockRow>call(timeout, (connection, dialect) -> dialect.read(connection, key));
+	}
+
+	/** Executes a call whose failures are those of a provider. */
+	<T extends @Nullable Object> T call(Duration timeout, SqlCall<T> call) {
 		try {
-			return this.calls.<@Nullable LockRow>execute(CallKind.ACQUIRE, timeout,
-					(connection, dialect) -> dialect.read(connection, key));
+			return this.calls.execute(CallKind.ACQUIRE, timeout, call);
 		}
 		catch (SQLException ex) {
 			throw translate(ex);
@@ -318,12 +322,7 @@ public final class LockTable {
 	 * @throws LockProviderException if the database could not answer
 	 */
 	public boolean isPooled(Duration timeout) {
-		try {
-			return this.calls.execute(CallKind.ACQUIRE, timeout, (connection, dialect) -> dialect.isPooled(connection));
-		}
-		catch (SQLException ex) {
-			throw translate(ex);
-		}
+		return call(timeout, (connection, dialect) -> dialect.isPooled(connection));
 	}
 
 	/**
@@ -331,13 +330,7 @@ public final class LockTable {
 	 * @throws LockProviderException if the database could not answer
 	 */
 	public @Nullable String multiPrimary(Duration timeout) {
-		try {
-			return this.calls.<@Nullable String>execute(CallKind.ACQUIRE, timeout,
-					(connection, dialect) -> dialect.multiPrimary(connection));
-		}
-		catch (SQLException ex) {
-			throw translate(ex);
-		}
+		return this.<@Nullable String>call(timeout, (connection, dialect) -> dialect.multiPrimary(connection));
 	}
 
 	private LockConfigurationException tableMissing(SQLException cause) {

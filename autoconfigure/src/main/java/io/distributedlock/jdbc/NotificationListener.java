@@ -3,6 +3,8 @@ package io.distributedlock.jdbc;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
@@ -18,6 +20,7 @@ import io.distributedlock.jdbc.connection.ConnectionSource;
 import io.distributedlock.jdbc.connection.DedicatedConnection;
 import io.distributedlock.jdbc.connection.SqlCallExecutor;
 import io.distributedlock.jdbc.dialect.Dialect;
+import io.distributedlock.jdbc.dialect.NotificationPayload;
 import io.distributedlock.jdbc.dialect.PostgresSession;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
@@ -61,7 +64,8 @@ final class NotificationListener implements AutoCloseable {
 
 	private final SqlCallExecutor calls;
 
-	private final NotifiedContenderRegistry contenders = new NotifiedContenderRegistry();
+	/** The contenders of this process that wait, by the texts of their key columns. */
+	private final Map<String, NotifiedContender> contenders = new ConcurrentHashMap<>();
 
 	private final ExecutorService executor = LockThreads.pool("jdbc-listener", 1);
 
@@ -95,16 +99,16 @@ final class NotificationListener implements AutoCloseable {
 
 	/** Registers a contender of this process that waits, instead of an earlier one. */
 	void register(String key, NotifiedContender contender) {
-		this.contenders.register(key, contender);
+		this.contenders.put(key, contender);
 	}
 
 	/** Returns the registered contender of a key, or {@code null}. */
 	@Nullable NotifiedContender find(String key) {
-		return this.contenders.find(key);
+		return this.contenders.get(key);
 	}
 
 	void unregister(String key, NotifiedContender contender) {
-		this.contenders.unregister(key, contender);
+		this.contenders.remove(key, contender);
 	}
 
 	/** Returns how many contenders of this process are registered. */
@@ -162,11 +166,28 @@ final class NotificationListener implements AutoCloseable {
 
 	private boolean isNeeded() {
 		long now = System.nanoTime();
-		this.contenders.unregisterIdleSince(now - IDLE_NANOS);
+		unregisterIdleSince(now - IDLE_NANOS);
 		if (!this.contenders.isEmpty()) {
 			this.lastNeededNanos = now;
 		}
 		return !this.closed && now - this.lastNeededNanos < IDLE_NANOS;
+	}
+
+	/**
+	 * Unregisters contenders that have not attempted since then.
+	 * @param nanos an instant of {@link System#nanoTime()}
+	 */
+	void unregisterIdleSince(long nanos) {
+		this.contenders.values().removeIf((contender) -> !contender.hasAttemptedSince(nanos));
+	}
+
+	/** Forwards a payload to the contender of its key. Ignores one that is not valid. */
+	void forward(String text) {
+		NotificationPayload payload = NotificationPayload.parse(text);
+		NotifiedContender contender = (payload != null) ? find(payload.key()) : null;
+		if (payload != null && contender != null) {
+			contender.onNotification(payload);
+		}
 	}
 
 	private void listen() {
@@ -179,7 +200,7 @@ final class NotificationListener implements AutoCloseable {
 			this.connection = listening;
 			if (listening != null && receivesSelfTest(listening, channel)) {
 				this.receiving = true;
-				this.contenders.listeningChanged();
+				this.contenders.values().forEach(NotifiedContender::onListeningChanged);
 				receive(listening);
 			}
 			else if (!this.closed) {
@@ -196,7 +217,7 @@ final class NotificationListener implements AutoCloseable {
 			this.connection = null;
 			if (this.receiving) {
 				this.receiving = false;
-				this.contenders.listeningChanged();
+				this.contenders.values().forEach(NotifiedContender::onListeningChanged);
 			}
 		}
 	}
@@ -254,7 +275,7 @@ final class NotificationListener implements AutoCloseable {
 	private void receive(NotificationConnection listening) throws SQLException {
 		Deadline validation = Deadline.afterNanos(VALIDATION_NANOS);
 		while (isNeeded()) {
-			listening.await(PERIOD_MILLIS).forEach(this.contenders::notifyContender);
+			listening.await(PERIOD_MILLIS).forEach(this::forward);
 			if (validation.isPast() && !this.contenders.isEmpty()) {
 				if (!listening.isAlive()) {
 					throw new SQLException("The listening connection does not answer");

@@ -139,7 +139,8 @@ public final class Sweeper {
 		int swept = 0;
 		while (!this.stopped && !deadline.isPast()) {
 			String from = this.after;
-			List<SweepCandidate> page = call((connection, dialect) -> readPage(connection, dialect, from));
+			List<SweepCandidate> page = call((connection, dialect) -> dialect.readSweepCandidates(connection, from,
+					PAGE_SIZE, this.retentionMicros));
 			List<String> keys = page.stream().filter(SweepCandidate::deletable).map(SweepCandidate::key).toList();
 			boolean last = page.size() < PAGE_SIZE;
 			// Before the deletion: rows that cannot be deleted do not end all sweeping.
@@ -175,10 +176,6 @@ public final class Sweeper {
 			}
 			throw ex;
 		}
-	}
-
-	private List<SweepCandidate> readPage(Connection connection, Dialect dialect, String after) throws SQLException {
-		return dialect.readSweepCandidates(connection, after, PAGE_SIZE, this.retentionMicros);
 	}
 
 	private <T> T call(SqlCall<T> call) throws SQLException {

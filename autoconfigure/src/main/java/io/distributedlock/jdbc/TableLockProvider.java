@@ -2,12 +2,17 @@ package io.distributedlock.jdbc;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 
+import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.LockHolder;
 import io.distributedlock.LockKey;
 import io.distributedlock.jdbc.connection.LockDataSource;
 import io.distributedlock.jdbc.connection.SqlCallExecutor;
 import io.distributedlock.jdbc.dialect.LockKeyEncoder;
+import io.distributedlock.jdbc.dialect.LockRow;
 import io.distributedlock.jdbc.dialect.SqlErrors;
 import io.distributedlock.provider.AnsweredStoreCall;
 import io.distributedlock.provider.Deadline;
@@ -35,8 +40,6 @@ public abstract class TableLockProvider implements LockProvider, LockInspector, 
 
 	private final TableCheck tableCheck;
 
-	private final LockRowInspector inspector;
-
 	private final Sweeper sweeper;
 
 	public TableLockProvider(LockDataSource dataSource, JdbcLockSettings settings, LockTimer timer) {
@@ -45,7 +48,6 @@ public abstract class TableLockProvider implements LockProvider, LockInspector, 
 		this.calls = new SqlCallExecutor(dataSource.connections(), settings.table(), timer);
 		this.table = new LockTable(this.calls, settings.table());
 		this.tableCheck = new TableCheck(this.table, settings.table(), this::checkServer);
-		this.inspector = new LockRowInspector(this.calls, settings.table(), this.keys);
 		this.sweeper = new Sweeper(this.calls, settings.retention(), timer, this.table.process(), this.table.holder());
 	}
 
@@ -117,7 +119,9 @@ public abstract class TableLockProvider implements LockProvider, LockInspector, 
 
 	@Override
 	public final Optional<StoredLock> find(LockKey key, Duration timeout) {
-		return this.inspector.find(key, timeout);
+		String text = this.keys.encode(key);
+		LockRow row = this.table.read(text, timeout);
+		return (row != null) ? Optional.ofNullable(describe(text, row)) : Optional.empty();
 	}
 
 	/**
@@ -127,7 +131,27 @@ public abstract class TableLockProvider implements LockProvider, LockInspector, 
 	 */
 	@Override
 	public final Optional<List<StoredLock>> list(int limit, Duration timeout) {
-		return Optional.of(this.inspector.list(limit, timeout));
+		String from = this.keys.prefix();
+		// The character that follows the colon.
+		String to = from.substring(0, from.length() - 1) + ';';
+		return Optional
+			.of(this.table.call(timeout, (connection, dialect) -> dialect.readHeld(connection, from, to, limit))
+				.stream()
+				.map((held) -> describe(held.key(), held.row()))
+				.filter(Objects::nonNull)
+				.toList());
+	}
+
+	private @Nullable StoredLock describe(String key, LockRow row) {
+		LockHolder holder = row.describeHolder();
+		if (holder == null || row.owner() == null || row.remainingMicros() <= 0) {
+			return null;
+		}
+		OwnerId owner = holder.released() ? null
+				: new OwnerId(row.isOfRowLock() ? row.owner().substring(LockRow.ROW.length()) : row.owner());
+		String prefix = this.keys.prefix();
+		return new StoredLock(key.startsWith(prefix) ? key.substring(prefix.length()) : key, owner, row.order(),
+				holder);
 	}
 
 	/**

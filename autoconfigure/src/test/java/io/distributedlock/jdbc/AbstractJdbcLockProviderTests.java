@@ -33,8 +33,8 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.jdbc.connection.LockDataSource;
+import io.distributedlock.jdbc.dialect.DatabaseKind;
 import io.distributedlock.jdbc.dialect.Dialect;
-import io.distributedlock.jdbc.dialect.DialectResolver;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.AttemptResult.Busy;
 import io.distributedlock.provider.AttemptResult.Granted;
@@ -387,7 +387,7 @@ abstract class AbstractJdbcLockProviderTests {
 
 	Dialect dialect() throws SQLException {
 		try (Connection connection = this.database.getConnection()) {
-			return DialectResolver.resolve(connection, "distributed_lock");
+			return DatabaseKind.of(connection).dialect("distributed_lock");
 		}
 	}
 

@@ -24,8 +24,8 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.jdbc.connection.ConnectionSource;
 import io.distributedlock.jdbc.connection.LockDataSource;
+import io.distributedlock.jdbc.dialect.DatabaseKind;
 import io.distributedlock.jdbc.dialect.Dialect;
-import io.distributedlock.jdbc.dialect.DialectResolver;
 import io.distributedlock.jdbc.dialect.SqlErrors;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.AttemptResult.Granted;
@@ -105,7 +105,7 @@ class TablePrivilegesTests {
 					() -> resultOf(limited.release(key, grant.owner(), TIMEOUT)) == ReleaseOutcome.RELEASED);
 			Dialect dialect;
 			try (Connection connection = owner.getConnection()) {
-				dialect = DialectResolver.resolve(connection, JdbcLockSettings.DEFAULT_TABLE);
+				dialect = DatabaseKind.of(connection).dialect(JdbcLockSettings.DEFAULT_TABLE);
 			}
 			try (ConnectionSource pool = LockDataSource.connect(url, role, "", null, 1, TIMEOUT).connections()) {
 				Connection connection = pool.borrow(Deadline.after(TIMEOUT));

@@ -30,7 +30,7 @@ import org.springframework.util.FileSystemUtils;
 
 import io.distributedlock.FreePorts;
 import io.distributedlock.LockProviderException;
-import io.distributedlock.jdbc.dialect.DialectResolver;
+import io.distributedlock.jdbc.dialect.DatabaseKind;
 import io.distributedlock.provider.LockProvider;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -237,7 +237,7 @@ public final class TestDatabases {
 	/** Creates the lock table. */
 	public static <T extends DataSource> T withTable(T dataSource) {
 		try (Connection connection = dataSource.getConnection()) {
-			String script = DialectResolver.resolve(connection, JdbcLockSettings.DEFAULT_TABLE).schema();
+			String script = DatabaseKind.of(connection).dialect(JdbcLockSettings.DEFAULT_TABLE).schema();
 			ScriptUtils.executeSqlScript(connection, new ByteArrayResource(script.getBytes()));
 		}
 		catch (SQLException ex) {

@@ -196,10 +196,9 @@ public final class JdbcLockAutoConfiguration {
 			schema.getIfAvailable();
 			LockDataSource connections = (chosen != null) ? LockDataSource.of(chosen, properties.pool().size())
 					: connections(only(application), details.getIfUnique(), properties, callTimeout, customizers);
-			LockDataSource rows = (chosen != null)
-					? derived(chosen, null, ROW_LOCK_POOL, properties.pool().rowLockSize(), callTimeout, customizers)
-					: derived(only(application), details.getIfUnique(), ROW_LOCK_POOL, properties.pool().rowLockSize(),
-							callTimeout, customizers);
+			LockDataSource rows = derived((chosen != null) ? chosen : only(application),
+					(chosen != null) ? null : details.getIfUnique(), ROW_LOCK_POOL, properties.pool().rowLockSize(),
+					callTimeout, customizers);
 			return new JdbcRowLockProvider(connections, rows, callTimeout, settings(properties, general, environment),
 					timer);
 		}

@@ -3,6 +3,12 @@ package io.distributedlock.jdbc.connection;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 import javax.sql.DataSource;
 
@@ -10,9 +16,9 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import io.distributedlock.jdbc.dialect.ConnectionSettings;
 import io.distributedlock.jdbc.dialect.Dialect;
 import io.distributedlock.provider.Deadline;
+import io.distributedlock.provider.LockThreads;
 
 /**
  * {@code DataSource} that the application gives or shares, in most cases a pool. Its
@@ -23,11 +29,15 @@ class ApplicationDataSource extends ConnectionSource {
 
 	private static final Log logger = LogFactory.getLog(ApplicationDataSource.class);
 
+	private static final int ISOLATION = Connection.TRANSACTION_READ_COMMITTED;
+
+	private static final long CANCEL_MILLIS = 50;
+
 	private final DataSource dataSource;
 
 	private final int size;
 
-	private final StatementCanceller canceller = new StatementCanceller();
+	private final ExecutorService cancellers = LockThreads.pool("jdbc-cancel", 4);
 
 	/** The isolation of the first connection: to read that of each is a round trip. */
 	private volatile @Nullable Integer isolation;
@@ -54,7 +64,7 @@ class ApplicationDataSource extends ConnectionSource {
 
 	private Connection borrow() {
 		try {
-			return TrackedConnection.track(this.dataSource.getConnection());
+			return new TrackedConnection(this.dataSource.getConnection()).proxy();
 		}
 		catch (SQLException ex) {
 			throw noConnection(ex);
@@ -74,37 +84,61 @@ class ApplicationDataSource extends ConnectionSource {
 		return new DedicatedConnection(connection, () -> discard(connection));
 	}
 
-	/**
-	 * Leaves the isolation alone behind a pooler, where the statement that changes it and
-	 * the one that restores it can reach two sessions of the application.
-	 */
+	/** Restores the settings of the pool after the call. */
 	@Override
-	public final ConnectionSettings adapt(Connection connection, Dialect dialect) throws SQLException {
-		boolean autoCommit = connection.getAutoCommit();
+	public final <T extends @Nullable Object> T run(Connection connection, Dialect dialect, int readMillis,
+			SqlCall<T> call) throws SQLException {
+		int foundMillis = dialect.readLimit(connection);
+		dialect.limitReads(connection, readMillis);
+		try {
+			boolean autoCommit = connection.getAutoCommit();
+			int found = isolation(connection, dialect, autoCommit);
+			try {
+				// Each change may be a round trip.
+				if (found != ISOLATION) {
+					connection.setTransactionIsolation(ISOLATION);
+				}
+				if (!autoCommit) {
+					connection.setAutoCommit(true);
+				}
+				return call.run(connection, dialect);
+			}
+			finally {
+				restore(connection, found, autoCommit);
+			}
+		}
+		finally {
+			if (!connection.isClosed()) {
+				dialect.limitReads(connection, foundMillis);
+			}
+		}
+	}
+
+	/**
+	 * Returns the isolation of the pool's connections. Leaves it alone behind a pooler,
+	 * where the statement that changes it and the one that restores it can reach two
+	 * sessions of the application.
+	 */
+	private int isolation(Connection connection, Dialect dialect, boolean autoCommit) throws SQLException {
 		Integer known = this.isolation;
 		if (known == null) {
-			known = dialect.isPooled(connection) ? ConnectionSettings.REQUIRED.isolation()
-					: connection.getTransactionIsolation();
+			known = dialect.isPooled(connection) ? ISOLATION : connection.getTransactionIsolation();
 			if (!autoCommit) {
 				connection.rollback();
 			}
 			this.isolation = known;
 		}
-		ConnectionSettings found = new ConnectionSettings(autoCommit, known);
-		try {
-			ConnectionSettings.REQUIRED.apply(connection, found);
-			return found;
-		}
-		catch (SQLException ex) {
-			restore(connection, found);
-			throw ex;
-		}
+		return known;
 	}
 
-	@Override
-	public final void restore(Connection connection, ConnectionSettings found) {
+	private void restore(Connection connection, int isolation, boolean autoCommit) {
 		try {
-			found.apply(connection, ConnectionSettings.REQUIRED);
+			if (isolation != ISOLATION) {
+				connection.setTransactionIsolation(isolation);
+			}
+			if (!autoCommit) {
+				connection.setAutoCommit(false);
+			}
 		}
 		catch (SQLException ex) {
 			logger.debug("The settings of a connection could not be restored", ex);
@@ -117,9 +151,36 @@ class ApplicationDataSource extends ConnectionSource {
 	public final void abort(Connection connection) {
 		Statement statement = TrackedConnection.statement(connection);
 		if (statement != null) {
-			this.canceller.cancel(statement);
+			cancel(statement);
 		}
 		discard(connection);
+	}
+
+	/**
+	 * Cancels a statement in the server, if it still runs. Drivers do so over another
+	 * connection, which a server that hangs does not accept: after a bound that continues
+	 * on its own thread.
+	 */
+	private void cancel(Statement statement) {
+		try {
+			Future<?> cancellation = this.cancellers.submit(() -> {
+				statement.cancel();
+				return true;
+			});
+			try {
+				cancellation.get(CANCEL_MILLIS, TimeUnit.MILLISECONDS);
+			}
+			finally {
+				// Without an interrupt of a cancellation that has begun
+				cancellation.cancel(false);
+			}
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		catch (ExecutionException | TimeoutException | RejectedExecutionException | OutOfMemoryError ex) {
+			logger.debug("A statement could not be cancelled in time", ex);
+		}
 	}
 
 	@Override
@@ -147,7 +208,7 @@ class ApplicationDataSource extends ConnectionSource {
 
 	@Override
 	public final void close() {
-		this.canceller.close();
+		this.cancellers.shutdown();
 	}
 
 }

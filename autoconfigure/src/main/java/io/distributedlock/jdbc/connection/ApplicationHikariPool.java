@@ -30,22 +30,10 @@ final class ApplicationHikariPool extends ApplicationDataSource {
 		return HikariSupport.openDedicated(this.pool);
 	}
 
-	/** Returns the pool's own connection behind proxies such as those of p6spy. */
-	private static @Nullable ProxyConnection unwrap(Connection connection) {
-		if (connection instanceof ProxyConnection pooled) {
-			return pooled;
-		}
-		try {
-			return connection.isWrapperFor(ProxyConnection.class) ? connection.unwrap(ProxyConnection.class) : null;
-		}
-		catch (SQLException ex) {
-			return null;
-		}
-	}
-
 	@Override
 	void remove(Connection closed) {
-		ProxyConnection pooled = unwrap(closed);
+		// Also behind proxies such as those of p6spy
+		ProxyConnection pooled = ConnectionSource.find(closed, ProxyConnection.class);
 		if (pooled != null) {
 			this.pool.evictConnection(pooled);
 		}

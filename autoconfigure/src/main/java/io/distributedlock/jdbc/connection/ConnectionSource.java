@@ -4,16 +4,19 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
 import java.sql.SQLTransientConnectionException;
+import java.sql.Wrapper;
 import java.util.Locale;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.jdbc.support.JdbcUtils;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockException;
 import io.distributedlock.LockProviderException;
-import io.distributedlock.jdbc.dialect.ConnectionSettings;
 import io.distributedlock.jdbc.dialect.Dialect;
 import io.distributedlock.jdbc.dialect.SqlErrors;
 import io.distributedlock.provider.Deadline;
@@ -26,7 +29,9 @@ public abstract class ConnectionSource implements AutoCloseable {
 	private static final Log logger = LogFactory.getLog(ConnectionSource.class);
 
 	/** Whether nothing else uses these connections. */
-	public abstract boolean isOwn();
+	public boolean isOwn() {
+		return true;
+	}
 
 	/** Returns the largest number of connections in use at a time. */
 	public abstract int size();
@@ -45,7 +50,7 @@ public abstract class ConnectionSource implements AutoCloseable {
 	}
 
 	/**
-	 * Borrows a connection with the settings of the pool, which {@link #adapt} changes.
+	 * Borrows a connection with the settings of the pool.
 	 * @param deadline when to give up, where the pool can be asked again until then
 	 * @throws LockProviderException if the pool has no connection
 	 * @throws LockConfigurationException if the database is not supported
@@ -81,22 +86,18 @@ public abstract class ConnectionSource implements AutoCloseable {
 	public abstract DedicatedConnection openDedicated() throws SQLException;
 
 	/**
-	 * Applies the settings that locks need. Each change may be a round trip.
-	 * @return the settings to restore
+	 * Runs a call with the settings that locks need.
+	 * @param readMillis the bound of each read from the connection
 	 */
-	public abstract ConnectionSettings adapt(Connection connection, Dialect dialect) throws SQLException;
-
-	/** Restores the settings before {@link #adapt}, or discards the connection. */
-	public abstract void restore(Connection connection, ConnectionSettings found);
+	public <T extends @Nullable Object> T run(Connection connection, Dialect dialect, int readMillis, SqlCall<T> call)
+			throws SQLException {
+		dialect.limitReads(connection, readMillis);
+		return call.run(connection, dialect);
+	}
 
 	/** Returns a connection to the pool. */
 	public void close(Connection connection) {
-		try {
-			connection.close();
-		}
-		catch (SQLException ex) {
-			logger.debug("A connection could not be closed", ex);
-		}
+		JdbcUtils.closeConnection(connection);
 	}
 
 	/**
@@ -107,6 +108,20 @@ public abstract class ConnectionSource implements AutoCloseable {
 
 	/** Closes a connection and removes it from the pool. Any thread may call it. */
 	public abstract void discard(Connection connection);
+
+	/** Returns the object of a type behind proxies, or {@code null} if there is none. */
+	static <T> @Nullable T find(Wrapper proxy, Class<T> type) {
+		if (type.isInstance(proxy)) {
+			return type.cast(proxy);
+		}
+		try {
+			return proxy.isWrapperFor(type) ? proxy.unwrap(type) : null;
+		}
+		catch (SQLException ex) {
+			logger.debug("What stands behind a proxy could not be found out", ex);
+			return null;
+		}
+	}
 
 	/** Closes the physical connection, so that its pool finds it closed. */
 	static void closePhysical(Connection connection) {

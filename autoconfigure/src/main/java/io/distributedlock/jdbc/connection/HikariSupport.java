@@ -13,8 +13,6 @@ import com.zaxxer.hikari.util.Credentials;
 import com.zaxxer.hikari.util.DriverDataSource;
 import com.zaxxer.hikari.util.PropertyElf;
 import com.zaxxer.hikari.util.UtilityElf;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.datasource.lookup.JndiDataSourceLookup;
@@ -33,8 +31,6 @@ final class HikariSupport {
 	 */
 	private static final String OVERRIDDEN_CREDENTIALS = "com.zaxxer.hikari.legacy.supportUserPassDataSourceOverride";
 
-	private static final Log logger = LogFactory.getLog(HikariSupport.class);
-
 	private HikariSupport() {
 	}
 
@@ -47,13 +43,7 @@ final class HikariSupport {
 	 * none.
 	 */
 	static @Nullable HikariDataSource unwrap(DataSource dataSource) {
-		try {
-			return dataSource.isWrapperFor(HikariDataSource.class) ? dataSource.unwrap(HikariDataSource.class) : null;
-		}
-		catch (SQLException ex) {
-			logger.debug("The DataSource could not be asked for its pool", ex);
-			return null;
-		}
+		return ConnectionSource.find(dataSource, HikariDataSource.class);
 	}
 
 	/**
@@ -105,11 +95,14 @@ final class HikariSupport {
 	 * Lets a pool open its connections with the session settings of their dialect, after
 	 * the initial SQL of the pool.
 	 */
-	static void openWithSession(HikariConfig config, Duration callTimeout) {
+	static SessionDataSource openWithSession(HikariConfig config, Duration callTimeout) {
 		DataSource physical = physical(config);
-		config.setDataSource(new SessionDataSource(physical,
+		String query = config.getConnectionTestQuery();
+		SessionDataSource sessions = new SessionDataSource(physical,
 				new Initialization(config.getCatalog(), config.getSchema(), config.getConnectionInitSql()),
-				callTimeout));
+				(query != null) ? query : "SELECT 1", callTimeout);
+		config.setDataSource(sessions);
+		config.setConnectionTestQuery(null);
 		config.setDataSourceClassName(null);
 		config.setConnectionInitSql(null);
 		if (config.getJdbcUrl() == null && physical.getClass().getName().contains("Mysql")) {
@@ -117,6 +110,7 @@ final class HikariSupport {
 			// URL, and calls its setNetworkTimeout without another thread.
 			config.setJdbcUrl("jdbc:mysql:");
 		}
+		return sessions;
 	}
 
 	/** Returns what Hikari opens its connections with. */

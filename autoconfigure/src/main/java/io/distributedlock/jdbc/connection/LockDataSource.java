@@ -1,6 +1,5 @@
 package io.distributedlock.jdbc.connection;
 
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.function.Consumer;
 
@@ -171,19 +170,8 @@ public final class LockDataSource implements AutoCloseable {
 
 	/** Also finds it behind proxies such as those of p6spy. */
 	private static @Nullable AbstractRoutingDataSource routing(DataSource dataSource) {
-		if (dataSource instanceof AbstractRoutingDataSource routing) {
-			return routing;
-		}
-		if (dataSource instanceof DelegatingDataSource || (HIKARI && HikariSupport.isPool(dataSource))) {
-			return null;
-		}
-		try {
-			return dataSource.isWrapperFor(AbstractRoutingDataSource.class)
-					? dataSource.unwrap(AbstractRoutingDataSource.class) : null;
-		}
-		catch (SQLException ex) {
-			return null;
-		}
+		boolean hidesNone = dataSource instanceof DelegatingDataSource || (HIKARI && HikariSupport.isPool(dataSource));
+		return hidesNone ? null : ConnectionSource.find(dataSource, AbstractRoutingDataSource.class);
 	}
 
 	private static DataSource defaultOf(AbstractRoutingDataSource routing) {

@@ -15,7 +15,6 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
-import io.distributedlock.jdbc.dialect.ConnectionSettings;
 import io.distributedlock.jdbc.dialect.Dialect;
 import io.distributedlock.jdbc.dialect.DriverProperties;
 import io.distributedlock.provider.Deadline;
@@ -33,10 +32,13 @@ final class OwnPool extends ConnectionSource {
 
 	private final HikariDataSource pool;
 
+	private final SessionDataSource sessions;
+
 	private final long maxBorrowNanos;
 
-	private OwnPool(HikariDataSource pool) {
+	private OwnPool(HikariDataSource pool, SessionDataSource sessions) {
 		this.pool = pool;
+		this.sessions = sessions;
 		this.maxBorrowNanos = TimeUnit.MILLISECONDS.toNanos(pool.getConnectionTimeout() + pool.getValidationTimeout());
 	}
 
@@ -66,8 +68,8 @@ final class OwnPool extends ConnectionSource {
 				config.addDataSourceProperty(name, value);
 			}
 		});
-		HikariSupport.openWithSession(config, callTimeout);
-		return new OwnPool(unstarted(config));
+		SessionDataSource sessions = HikariSupport.openWithSession(config, callTimeout);
+		return new OwnPool(unstarted(config), sessions);
 	}
 
 	/** Returns a pool that opens its first connection when one is borrowed. */
@@ -91,10 +93,6 @@ final class OwnPool extends ConnectionSource {
 		config.setTransactionIsolation(ISOLATION);
 		config.setConnectionTimeout(quarterMillis);
 		config.setValidationTimeout(quarterMillis);
-		if (config.getConnectionTestQuery() == null) {
-			// The time-out of Connection.isValid counts whole seconds.
-			config.setConnectionTestQuery("SELECT 1");
-		}
 		config.setInitializationFailTimeout(-1);
 		config.setRegisterMbeans(false);
 		config.setLeakDetectionThreshold(0);
@@ -124,11 +122,6 @@ final class OwnPool extends ConnectionSource {
 							+ ", but locks need true, false, false and " + ISOLATION,
 					"Remove these settings from the customizer");
 		}
-	}
-
-	@Override
-	public boolean isOwn() {
-		return true;
 	}
 
 	@Override
@@ -162,16 +155,6 @@ final class OwnPool extends ConnectionSource {
 		return HikariSupport.openDedicated(this.pool);
 	}
 
-	@Override
-	public ConnectionSettings adapt(Connection connection, Dialect dialect) {
-		return ConnectionSettings.REQUIRED;
-	}
-
-	@Override
-	public void restore(Connection connection, ConnectionSettings found) {
-		// The settings never change.
-	}
-
 	/**
 	 * The server ends the statement by its own time-outs. MySQL has none for a commit
 	 * that stalls: what such an attempt has granted is released later.
@@ -183,6 +166,7 @@ final class OwnPool extends ConnectionSource {
 
 	@Override
 	public void discard(Connection connection) {
+		this.sessions.distrust();
 		closePhysical(connection);
 		this.pool.evictConnection(connection);
 	}

@@ -1,42 +1,58 @@
 package io.distributedlock.jdbc.connection;
 
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
+import java.sql.Statement;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 
 import javax.sql.DataSource;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.support.JdbcUtils;
 
 import io.distributedlock.LockConfigurationException;
+import io.distributedlock.jdbc.dialect.DatabaseKind;
 import io.distributedlock.jdbc.dialect.Dialect;
-import io.distributedlock.jdbc.dialect.DialectResolver;
 import io.distributedlock.jdbc.dialect.Sql;
+import io.distributedlock.provider.Deadline;
 
 /**
  * Opener of the physical connections of the locks' own pool. On each it runs the
  * application's SQL, then the session settings of the dialect, by which the server bounds
- * how late a command can take effect.
+ * how late a command can take effect. A connection that the pool validates before it
+ * lends it asks the server only if that has not answered for {@link #TRUSTED_NANOS}.
  */
 final class SessionDataSource extends DelegatingDataSource {
 
-	private static final Log logger = LogFactory.getLog(SessionDataSource.class);
+	/**
+	 * How long a session is trusted to be alive after its last answer. A lock that is
+	 * taken once a second would otherwise cost a round trip more for each statement,
+	 * because Hikari validates connections that were idle for half a second.
+	 */
+	static final long TRUSTED_NANOS = TimeUnit.SECONDS.toNanos(5);
 
 	private final Initialization initialization;
 
+	private final String validationQuery;
+
 	private final Duration callTimeout;
+
+	/** Trust that ends before this began before a session was last found dead. */
+	private volatile Deadline distrusted = Deadline.now();
 
 	/** The dialect of the first connection: all lead to one database. */
 	private volatile @Nullable Dialect dialect;
 
-	SessionDataSource(DataSource target, Initialization initialization, Duration callTimeout) {
+	SessionDataSource(DataSource target, Initialization initialization, String validationQuery, Duration callTimeout) {
 		super(target);
 		this.initialization = initialization;
+		this.validationQuery = validationQuery;
 		this.callTimeout = callTimeout;
 	}
 
@@ -64,10 +80,10 @@ final class SessionDataSource extends DelegatingDataSource {
 			this.initialization.apply(connection);
 			dialect(connection).prepareSession(connection, this.callTimeout);
 			boundReads(connection, found);
-			return connection;
+			return new Session(connection).proxy();
 		}
 		catch (SQLException | RuntimeException | Error ex) {
-			close(connection);
+			JdbcUtils.closeConnection(connection);
 			throw ex;
 		}
 	}
@@ -93,7 +109,7 @@ final class SessionDataSource extends DelegatingDataSource {
 		if (known == null) {
 			try {
 				// The name of the table does not matter to the session.
-				known = DialectResolver.resolve(connection, Sql.SCRIPT_TABLE);
+				known = DatabaseKind.of(connection).dialect(Sql.SCRIPT_TABLE);
 			}
 			catch (LockConfigurationException ex) {
 				throw new SQLException(ex.problem(), ex);
@@ -103,13 +119,65 @@ final class SessionDataSource extends DelegatingDataSource {
 		return known;
 	}
 
-	private static void close(Connection connection) {
-		try {
-			connection.close();
+	/** Lets all sessions answer once before they are trusted again. */
+	void distrust() {
+		this.distrusted = Deadline.afterNanos(TRUSTED_NANOS);
+	}
+
+	/**
+	 * Whether a session that has failed may have been dead when the pool lent it unasked,
+	 * because it has answered nothing since then.
+	 */
+	static boolean mayHaveBeenLentDead(Connection physical) {
+		return Proxy.isProxyClass(physical.getClass())
+				&& Proxy.getInvocationHandler(physical) instanceof Session session && session.statements <= 1;
+	}
+
+	/**
+	 * Physical connection that is trusted to be alive for a time after its last answer.
+	 * Its pool lends it to one thread at a time.
+	 */
+	private final class Session extends TrackedConnection {
+
+		/**
+		 * Counts from the creation of the last statement. It was answered after that,
+		 * because a session whose statement gets no answer does not return to the pool.
+		 */
+		private Deadline trusted = Deadline.afterNanos(TRUSTED_NANOS);
+
+		/** How many statements were created since the session was lent unasked. */
+		private int statements = Integer.MAX_VALUE;
+
+		private Session(Connection target) {
+			super(target);
 		}
-		catch (SQLException ex) {
-			logger.debug("A connection could not be closed", ex);
+
+		@Override
+		public @Nullable Object invoke(Object proxy, Method method, @Nullable Object @Nullable [] arguments)
+				throws Throwable {
+			return method.getName().equals("isValid") ? (Object) isValid() : super.invoke(proxy, method, arguments);
 		}
+
+		@Override
+		void onCreated(Statement created) {
+			this.trusted = Deadline.afterNanos(TRUSTED_NANOS);
+			this.statements = (this.statements <= 1) ? this.statements + 1 : Integer.MAX_VALUE;
+		}
+
+		/**
+		 * The pool has bounded reads, in milliseconds: the time-out of a driver's own
+		 * validation counts whole seconds.
+		 */
+		private boolean isValid() throws SQLException {
+			boolean alive = !this.trusted.isPast() && SessionDataSource.this.distrusted.isBefore(this.trusted);
+			if (!alive) {
+				Sql.execute(this.target, SessionDataSource.this.validationQuery);
+				this.trusted = Deadline.afterNanos(TRUSTED_NANOS);
+			}
+			this.statements = alive ? 0 : Integer.MAX_VALUE;
+			return true;
+		}
+
 	}
 
 	/**

@@ -3,7 +3,8 @@ package io.distributedlock.jdbc.connection;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.concurrent.Executor;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -13,10 +14,8 @@ import org.jspecify.annotations.Nullable;
 import io.distributedlock.LockError;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.jdbc.connection.SqlCall.Compensation;
-import io.distributedlock.jdbc.dialect.ConnectionSettings;
 import io.distributedlock.jdbc.dialect.DatabaseKind;
 import io.distributedlock.jdbc.dialect.Dialect;
-import io.distributedlock.jdbc.dialect.DialectResolver;
 import io.distributedlock.jdbc.dialect.SqlErrors;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.CallWatchdog;
@@ -25,19 +24,13 @@ import io.distributedlock.provider.LockThreads;
 import io.distributedlock.provider.LockTimer;
 
 /**
- * Executor of calls that end within their time-out whatever the database does. On the hot
- * path a call runs in its caller's thread, and the watchdog aborts its connection. Where
- * the driver does not support that (H2), or where a connection may have to be opened
- * first, the call runs on one of a few workers, and the caller abandons it after the
- * time-out. Safe for use by many threads.
+ * Executor of calls that end within their time-out whatever the database does. A call
+ * runs in its caller's thread, and the watchdog aborts its connection. Where the driver
+ * does not support that (H2), or where a connection may have to be opened or asked first,
+ * the call runs on one of a few workers, and the caller abandons it after the time-out.
+ * Safe for use by many threads.
  */
 public final class SqlCallExecutor implements AutoCloseable {
-
-	/**
-	 * Hikari validates connections that were idle for more than half a second, which is a
-	 * round trip of its own.
-	 */
-	private static final long WARM_NANOS = TimeUnit.MILLISECONDS.toNanos(400);
 
 	/** The time for an abort to end a call, before the bound of reads ends it. */
 	private static final long ABORT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -50,15 +43,11 @@ public final class SqlCallExecutor implements AutoCloseable {
 
 	private final ConnectionPermits permits;
 
-	/** Has a thread for each connection that attempts may use. */
-	private final ExecutorService acquirers;
-
-	private final ExecutorService releasers = LockThreads.pool("jdbc-release", 2);
-
 	/**
-	 * Has two threads, so that a renewal whose answer is lost does not block the next.
+	 * Have a thread for each connection that attempts may use, and two for renewals, so
+	 * that one whose answer is lost does not block the next.
 	 */
-	private final ExecutorService renewers = LockThreads.pool("jdbc-renewal", 2);
+	private final Map<CallKind, ExecutorService> workers;
 
 	/** Has several threads, because an abort waits for a database that hangs. */
 	private final ExecutorService aborters = LockThreads.pool("jdbc-abort", 4);
@@ -67,12 +56,14 @@ public final class SqlCallExecutor implements AutoCloseable {
 
 	private volatile @Nullable Dialect dialect;
 
-	private volatile long lastSuccessNanos = System.nanoTime() - 2 * WARM_NANOS;
+	private volatile long lastSuccessNanos = System.nanoTime() - SessionDataSource.TRUSTED_NANOS;
 
 	public SqlCallExecutor(ConnectionSource connections, String table, LockTimer timer) {
 		this.connections = connections;
 		this.table = table;
-		this.acquirers = LockThreads.pool("jdbc-call", Math.max(MIN_ACQUIRERS, connections.size() - 2));
+		this.workers = Map.of(CallKind.ACQUIRE,
+				LockThreads.pool("jdbc-call", Math.max(MIN_ACQUIRERS, connections.size() - 2)), CallKind.RELEASE,
+				LockThreads.pool("jdbc-release", 2), CallKind.RENEWAL, LockThreads.pool("jdbc-renewal", 2));
 		this.permits = ConnectionPermits.of(connections.size(), connections.sizedBy());
 		this.watchdog = new CallWatchdog(timer, this.aborters);
 	}
@@ -106,9 +97,31 @@ public final class SqlCallExecutor implements AutoCloseable {
 				(known != null && !known.abortsAtOnce()) ? Route.WORKER : Route.CALLER_IF_WARM);
 	}
 
+	/**
+	 * Executes a call, and an attempt once more if its connection was dead when it was
+	 * lent: the pool was not asked to find that out. Were the first one executed all the
+	 * same, the second has its owner, and finds that it has the lock.
+	 */
 	private <T extends @Nullable Object> T execute(CallKind kind, Duration timeout, SqlCall<T> call,
 			Compensation<T> compensation, Route route) throws SQLException {
 		Deadline deadline = Deadline.after(timeout);
+		try {
+			return executeOnce(kind, deadline, timeout, new WorkerCall<>(call, compensation), route);
+		}
+		catch (DeadConnectionException dead) {
+			try {
+				return executeOnce(kind, deadline, timeout, new WorkerCall<>(call, compensation), Route.WORKER);
+			}
+			catch (LockProviderException ex) {
+				// That nothing was sent now says nothing about the first time.
+				throw ex.isEffectUnknown() ? ex
+						: new LockProviderException(ex.error(), ex.provider(), ex.problem(), dead);
+			}
+		}
+	}
+
+	private <T extends @Nullable Object> T executeOnce(CallKind kind, Deadline deadline, Duration timeout,
+			WorkerCall<T> call, Route route) throws SQLException {
 		try {
 			if (!this.permits.tryAcquire(kind, deadline)) {
 				throw noConnection(
@@ -124,7 +137,7 @@ public final class SqlCallExecutor implements AutoCloseable {
 					this.permits.release(kind);
 				}
 			}
-			return runOnWorker(kind, deadline, timeout, new WorkerCall<>(call, compensation));
+			return runOnWorker(kind, deadline, timeout, call);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
@@ -133,17 +146,18 @@ public final class SqlCallExecutor implements AutoCloseable {
 	}
 
 	/**
-	 * Whether the pool probably has a connection at once, and in any case answers before
-	 * the deadline.
+	 * Whether the pool probably has a connection at once that it need not ask, and in any
+	 * case answers before the deadline.
 	 */
 	private boolean mayRunInCaller(Deadline deadline) {
-		return System.nanoTime() - this.lastSuccessNanos < WARM_NANOS && this.connections.canBorrowBefore(deadline);
+		return System.nanoTime() - this.lastSuccessNanos < SessionDataSource.TRUSTED_NANOS
+				&& this.connections.canBorrowBefore(deadline);
 	}
 
 	private <T extends @Nullable Object> T runOnWorker(CallKind kind, Deadline deadline, Duration timeout,
 			WorkerCall<T> call) throws SQLException, InterruptedException {
 		try {
-			executor(kind).execute(() -> work(kind, deadline, call));
+			Objects.requireNonNull(this.workers.get(kind)).execute(() -> work(kind, deadline, call));
 		}
 		catch (RejectedExecutionException ex) {
 			this.permits.release(kind);
@@ -189,22 +203,26 @@ public final class SqlCallExecutor implements AutoCloseable {
 
 	private <T extends @Nullable Object> T run(CallKind kind, Deadline deadline, SqlCall<T> call) throws SQLException {
 		Connection connection = this.connections.borrow(deadline);
+		Connection physical = connection;
 		boolean usable = true;
 		try {
+			physical = this.connections.isOwn() ? connection.unwrap(Connection.class) : connection;
 			Dialect used = dialect(connection, deadline);
 			long leftNanos = deadline.remainingNanos();
 			if (leftNanos <= 0) {
 				throw noConnection("had no usable connection in time (distributed-lock.call-timeout)");
 			}
+			int readMillis = (int) Math.min(TimeUnit.NANOSECONDS.toMillis(leftNanos + ABORT_NANOS), Integer.MAX_VALUE);
 			if (!used.isAbortable()) {
-				return runAdapted(connection, used, call);
+				return this.connections.run(connection, used, readMillis, call);
 			}
-			CallWatchdog.Call watched = this.watchdog.begin(deadline, kind.interruptible(),
-					() -> this.connections.abort(connection));
+			CallWatchdog.Call watched = this.watchdog.begin(deadline, kind.interruptible(), () -> {
+				distrust();
+				this.connections.abort(connection);
+			});
 			SQLException failure = null;
 			try {
-				T result = runLimited(connection, used, call,
-						(int) Math.min(TimeUnit.NANOSECONDS.toMillis(leftNanos + ABORT_NANOS), Integer.MAX_VALUE));
+				T result = this.connections.run(connection, used, readMillis, call);
 				this.lastSuccessNanos = System.nanoTime();
 				return result;
 			}
@@ -222,12 +240,14 @@ public final class SqlCallExecutor implements AutoCloseable {
 		catch (SQLException ex) {
 			if (usable && (SqlErrors.isConnectionLost(ex) || SqlErrors.isReadOnly(ex))) {
 				usable = false;
+				distrust();
 				this.connections.discard(connection);
 			}
 			if (SqlErrors.isReadOnly(ex)) {
 				this.connections.replaceConnections();
 			}
-			throw ex;
+			throw (kind == CallKind.ACQUIRE && SqlErrors.isConnectionLost(ex)
+					&& SessionDataSource.mayHaveBeenLentDead(physical)) ? new DeadConnectionException(ex) : ex;
 		}
 		finally {
 			if (usable) {
@@ -236,30 +256,9 @@ public final class SqlCallExecutor implements AutoCloseable {
 		}
 	}
 
-	/** Runs a call with a bound of reads, and restores that of a foreign pool. */
-	private <T extends @Nullable Object> T runLimited(Connection connection, Dialect used, SqlCall<T> call, int millis)
-			throws SQLException {
-		int found = this.connections.isOwn() ? millis : used.readLimit(connection);
-		used.limitReads(connection, millis);
-		try {
-			return runAdapted(connection, used, call);
-		}
-		finally {
-			if (found != millis && !connection.isClosed()) {
-				used.limitReads(connection, found);
-			}
-		}
-	}
-
-	private <T extends @Nullable Object> T runAdapted(Connection connection, Dialect used, SqlCall<T> call)
-			throws SQLException {
-		ConnectionSettings found = this.connections.adapt(connection, used);
-		try {
-			return call.run(connection, used);
-		}
-		finally {
-			this.connections.restore(connection, found);
-		}
+	/** Lets the next calls run on workers, as the pool asks other connections first. */
+	private void distrust() {
+		this.lastSuccessNanos = System.nanoTime() - SessionDataSource.TRUSTED_NANOS;
 	}
 
 	private static void failBecauseAborted(CallKind kind, SQLException failure) {
@@ -276,7 +275,7 @@ public final class SqlCallExecutor implements AutoCloseable {
 			long leftMillis = Math.max(TimeUnit.NANOSECONDS.toMillis(deadline.remainingNanos()), 1);
 			int found = SessionDataSource.boundReads(connection, (int) Math.min(leftMillis, Integer.MAX_VALUE));
 			try {
-				known = DialectResolver.resolve(connection, this.table);
+				known = DatabaseKind.of(connection).dialect(this.table);
 				if (!connection.getAutoCommit()) {
 					connection.rollback();
 				}
@@ -295,14 +294,6 @@ public final class SqlCallExecutor implements AutoCloseable {
 		return this.dialect;
 	}
 
-	private Executor executor(CallKind kind) {
-		return switch (kind) {
-			case ACQUIRE -> this.acquirers;
-			case RELEASE -> this.releasers;
-			case RENEWAL -> this.renewers;
-		};
-	}
-
 	private static LockProviderException noConnection(String problem) {
 		return LockProviderException.nothingSent(LockError.STORE_TIMEOUT, SqlErrors.PROVIDER, problem, null);
 	}
@@ -319,10 +310,17 @@ public final class SqlCallExecutor implements AutoCloseable {
 	/** Rejects further calls. Calls under way end by themselves, without an interrupt. */
 	@Override
 	public void close() {
-		this.acquirers.shutdown();
-		this.releasers.shutdown();
-		this.renewers.shutdown();
+		this.workers.values().forEach(ExecutorService::shutdown);
 		this.aborters.shutdown();
+	}
+
+	/** Loss of a connection that may have been dead before the call. */
+	private static final class DeadConnectionException extends SQLException {
+
+		private DeadConnectionException(SQLException ex) {
+			super(ex.getMessage(), ex.getSQLState(), ex.getErrorCode(), ex);
+		}
+
 	}
 
 	/** Thread that executes a call. */

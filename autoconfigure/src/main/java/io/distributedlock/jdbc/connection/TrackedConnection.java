@@ -15,21 +15,22 @@ import org.jspecify.annotations.Nullable;
  * cancel it, and whether the loan has ended: some pools fail at the second end of a loan,
  * and the thread of a call and that of its abort may both come to it.
  */
-final class TrackedConnection implements InvocationHandler {
+class TrackedConnection implements InvocationHandler {
 
-	private final Connection target;
+	final Connection target;
 
 	private final AtomicBoolean ended = new AtomicBoolean();
 
 	private volatile @Nullable Statement statement;
 
-	private TrackedConnection(Connection target) {
+	TrackedConnection(Connection target) {
 		this.target = target;
 	}
 
-	static Connection track(Connection target) {
+	/** Returns the connection whose statements are tracked. */
+	final Connection proxy() {
 		return (Connection) Proxy.newProxyInstance(TrackedConnection.class.getClassLoader(),
-				new Class<?>[] { Connection.class }, new TrackedConnection(target));
+				new Class<?>[] { Connection.class }, this);
 	}
 
 	private static TrackedConnection of(Connection connection) {
@@ -60,13 +61,17 @@ final class TrackedConnection implements InvocationHandler {
 		try {
 			Object result = method.invoke(this.target, arguments);
 			if (result instanceof Statement created) {
-				this.statement = created;
+				onCreated(created);
 			}
 			return result;
 		}
 		catch (InvocationTargetException ex) {
 			throw ex.getTargetException();
 		}
+	}
+
+	void onCreated(Statement created) {
+		this.statement = created;
 	}
 
 }

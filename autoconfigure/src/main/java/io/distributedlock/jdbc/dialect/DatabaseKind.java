@@ -76,6 +76,16 @@ public enum DatabaseKind {
 		}
 	}
 
+	/** Returns the dialect of this kind for a lock table. */
+	public Dialect dialect(String table) {
+		return switch (this) {
+			case H2 -> new H2Dialect(table);
+			case POSTGRESQL -> new PostgresDialect(table);
+			case MARIADB -> new MariaDbDialect(table);
+			case MYSQL -> new MySqlDialect(table);
+		};
+	}
+
 	/**
 	 * Returns the name of the database by its driver, without a statement.
 	 * @throws LockConfigurationException if no kind has the name

@@ -1,42 +1,147 @@
 package io.distributedlock.jdbc.dialect;
 
+import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.ResultSetMetaData;
 import java.sql.SQLException;
+import java.sql.Types;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.provider.RenewalOutcome;
 
 /**
- * Statements of one kind of database. They run in autocommit mode and take all times from
- * the database's clock. Most steps are one statement; the package description has the
- * recipe.
+ * Statements of one kind of database, which have all but their words in common. They run
+ * in autocommit mode and take all times from the database's clock. Most steps are one
+ * statement; the description of the package {@code io.distributedlock.jdbc} has the
+ * recipe. Keys are bytes, unless a dialect compares texts byte by byte. Safe for use by
+ * many threads.
+ * <p>
+ * The words that every dialect gives, besides those of the {@link RowRule}:
+ * {@code micros} of a time are its microseconds since 1970, {@code epochMicros} those of
+ * the clock, {@code nowMicros} those of the clock when a row is read, and
+ * {@code retained} is the instant before which the lock of a row must have ended that the
+ * sweeper deletes, with one parameter.
  */
-public interface Dialect {
+public abstract class Dialect {
 
 	/** Validity of a wait-queue entry where contenders poll. */
-	long POLLED_ENTRY_MICROS = 1_000_000;
+	static final long POLLED_ENTRY_MICROS = 1_000_000;
 
 	/** Length of a reservation where contenders poll: one poll bound. */
-	long POLLED_RESERVATION_MICROS = 250_000;
+	public static final long POLLED_RESERVATION_MICROS = 250_000;
+
+	/** The bytes of a character in UTF-8 at most. */
+	private static final int LONGEST_CHARACTER = 4;
+
+	/** The columns of {@link LockRow#read}, with times relative to the clock now. */
+	private static final String COLUMNS = """
+			owner, grant_order, holder,
+			{nowMicros} - {micros(acquired_at)}, {micros(expires_at)} - {nowMicros},
+			first_waiter, {micros(first_waiter_since)}, {micros(first_waiter_until)} - {nowMicros},
+			{nowMicros},
+			second_waiter, {micros(second_waiter_since)}, {micros(second_waiter_until)} - {nowMicros}
+			""";
+
+	private static final String READ = "SELECT {columns} FROM {table} WHERE lock_key = ?";
+
+	private static final String HELD = """
+			SELECT {columns}, lock_key FROM {table} WHERE lock_key >= ? AND lock_key < ?
+				AND owner IS NOT NULL AND owner NOT LIKE 'reserved:%' AND expires_at >= {retained}
+			ORDER BY lock_key LIMIT ?""";
+
+	private static final String DELETABLE = """
+			COALESCE(expires_at < {retained} AND grant_order < {epochMicros}, FALSE)""";
+
+	private static final String CANDIDATES = """
+			SELECT lock_key, {deletable} FROM {table} WHERE lock_key > ? ORDER BY lock_key LIMIT ?""";
+
+	private static final String STATUS = """
+			SELECT f.grant_order, {epochMicros} FROM (SELECT 1) one LEFT JOIN (
+				SELECT lock_key, owner, grant_order, expires_at, acquired_at, holder,
+					first_waiter, first_waiter_since, first_waiter_until,
+					second_waiter, second_waiter_since, second_waiter_until
+				FROM {table} WHERE lock_key = ?) f ON TRUE""";
+
+	/** Three keys that no row has, unless keys that differ count as equal. */
+	private static final String SHAPE = """
+			SELECT * FROM {table} WHERE lock_key IN (?, ?, ?)""";
+
+	private static final Map<String, Integer> LENGTHS = Map.of("owner", 41, "holder", 255, "first_waiter", 32,
+			"second_waiter", 32);
+
+	private static final Set<String> TIMES = Set.of("expires_at", "acquired_at", "first_waiter_since",
+			"first_waiter_until", "second_waiter_since", "second_waiter_until");
+
+	private static final int MICROSECONDS = 6;
+
+	/** The key's column behind those of a row. */
+	private static final int KEY_OF_HELD = 13;
+
+	private static final String UPDATE_NOTHING = """
+			UPDATE {table} SET owner = owner, grant_order = grant_order, expires_at = expires_at,
+				acquired_at = acquired_at, holder = holder, first_waiter = first_waiter,
+				first_waiter_since = first_waiter_since, first_waiter_until = first_waiter_until,
+				second_waiter = second_waiter, second_waiter_since = second_waiter_since,
+				second_waiter_until = second_waiter_until
+			WHERE lock_key = ?""";
+
+	private static final String INSERT_NOTHING = """
+			INSERT INTO {table}
+				(lock_key, owner, grant_order, expires_at, acquired_at, holder, first_waiter, first_waiter_since)
+			SELECT lock_key, owner, grant_order, expires_at, acquired_at, holder, first_waiter, first_waiter_since
+			FROM {table} WHERE lock_key = ?""";
+
+	private final String platform;
+
+	private final String table;
+
+	private final SqlWords words;
+
+	private final String attempt;
+
+	/** Statements by their templates, filled when they are first used. */
+	private final Map<String, String> statements = new ConcurrentHashMap<>();
+
+	/**
+	 * Creates a dialect.
+	 * @param platform the name of its schema script
+	 * @param table the name of the lock table
+	 * @param words the dialect's words
+	 * @param attempt the template of the attempt, whose parameters are key, owner, lease
+	 * in microseconds, holder, process, whether it waits, and since when in microseconds
+	 */
+	Dialect(String platform, String table, SqlWords words, String attempt) {
+		this.platform = platform;
+		this.table = table;
+		this.words = RowRule.addTo(words).with("table", table).with("columns", COLUMNS).with("deletable", DELETABLE);
+		this.attempt = attempt;
+	}
 
 	/** Whether {@link Connection#abort} ends a running statement. */
-	boolean isAbortable();
+	public abstract boolean isAbortable();
 
 	/** Whether an abort ends the call at once, whatever the server does. */
-	default boolean abortsAtOnce() {
+	public boolean abortsAtOnce() {
 		return true;
 	}
 
 	/** Returns how long a released lock stays reserved for the first contender. */
-	default long reservationMicros() {
+	public long reservationMicros() {
 		return POLLED_RESERVATION_MICROS;
 	}
 
 	/** Returns how long an entry of the wait queue is valid without being refreshed. */
-	default long entryMicros() {
+	public long entryMicros() {
 		return POLLED_ENTRY_MICROS;
 	}
 
@@ -44,12 +149,12 @@ public interface Dialect {
 	 * Returns the channel on which the database notifies contenders of a release, or
 	 * {@code null} if it has no notifications.
 	 */
-	default @Nullable String channel() {
+	public @Nullable String channel() {
 		return null;
 	}
 
 	/** Whether a pooler stands between the driver and the server. */
-	default boolean isPooled(Connection connection) throws SQLException {
+	public boolean isPooled(Connection connection) throws SQLException {
 		return false;
 	}
 
@@ -57,18 +162,18 @@ public interface Dialect {
 	 * Returns by what means several servers of the database accept writes at once, so
 	 * that a row may be locked on each of them, or {@code null} if one does.
 	 */
-	default @Nullable String multiPrimary(Connection connection) throws SQLException {
+	public @Nullable String multiPrimary(Connection connection) throws SQLException {
 		return null;
 	}
 
 	/**
 	 * Bounds a read from the connection in milliseconds, where an abort can block.
 	 */
-	default void limitReads(Connection connection, int millis) throws SQLException {
+	public void limitReads(Connection connection, int millis) throws SQLException {
 	}
 
 	/** Returns the bound of reads that {@link #limitReads} changes, 0 for none. */
-	default int readLimit(Connection connection) throws SQLException {
+	public int readLimit(Connection connection) throws SQLException {
 		return 0;
 	}
 
@@ -78,41 +183,23 @@ public interface Dialect {
 	 * @param callTimeout how long a statement may take; the wait for a row's lock may
 	 * take half of it
 	 */
-	List<String> sessionSettings(Duration callTimeout);
+	public abstract List<String> sessionSettings(Duration callTimeout);
 
 	/** Prepares a new connection of the locks' own pool. */
-	default void prepareSession(Connection connection, Duration callTimeout) throws SQLException {
-		connection.setTransactionIsolation(ConnectionSettings.REQUIRED.isolation());
+	public void prepareSession(Connection connection, Duration callTimeout) throws SQLException {
+		connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
 		for (String setting : sessionSettings(callTimeout)) {
 			Sql.execute(connection, setting);
 		}
 	}
-
-	/** Returns the script that creates the lock table. */
-	String schema();
-
-	/**
-	 * Acquires the row if the process may have it, else enters the wait queue if the
-	 * attempt waits and an entry is open to it. Always returns the row.
-	 */
-	LockRow attempt(Connection connection, RowAttempt attempt) throws SQLException;
-
-	/**
-	 * Reads the first rows of held or kept locks in the order of their keys.
-	 * @param from the least key, and the beginning of all of them
-	 * @param to the key that follows all of them
-	 */
-	List<KeyedRow> readHeld(Connection connection, String from, String to, int limit) throws SQLException;
-
-	/** Reads the row without locking it. */
-	@Nullable LockRow read(Connection connection, String key) throws SQLException;
 
 	/**
 	 * Releases the row if it has this owner, and reserves it for the first contender of
 	 * another process.
 	 * @return whether the row had this owner
 	 */
-	boolean release(Connection connection, String key, String owner, String process) throws SQLException;
+	public abstract boolean release(Connection connection, String key, String owner, String process)
+			throws SQLException;
 
 	/**
 	 * Releases the row if it has this owner, and lets nobody acquire it for a time. The
@@ -120,20 +207,20 @@ public interface Dialect {
 	 * @param keepMicros the time from now on
 	 * @return whether the row had this owner
 	 */
-	boolean keep(Connection connection, String key, String owner, long keepMicros) throws SQLException;
+	public abstract boolean keep(Connection connection, String key, String owner, long keepMicros) throws SQLException;
 
 	/**
 	 * Removes the wait-queue entries of the process.
 	 * @return whether there was one
 	 */
-	boolean removeEntries(Connection connection, String key, String process) throws SQLException;
+	public abstract boolean removeEntries(Connection connection, String key, String process) throws SQLException;
 
 	/**
 	 * Removes the wait-queue entries of the process, then releases a reservation made for
 	 * it. In this order no reservation can be made in between.
 	 * @return whether there was an entry or a reservation
 	 */
-	default boolean withdraw(Connection connection, String key, String process) throws SQLException {
+	public boolean withdraw(Connection connection, String key, String process) throws SQLException {
 		boolean removed = removeEntries(connection, key, process);
 		return release(connection, key, LockRow.RESERVED + process, process) || removed;
 	}
@@ -142,40 +229,218 @@ public interface Dialect {
 	 * Extends the leases of those rows that still have their owner and have not expired.
 	 * @return the outcomes in the order of the list
 	 */
-	List<RenewalOutcome> renew(Connection connection, List<Renewal> renewals) throws SQLException;
-
-	/**
-	 * Reads one page of keys in their order, and whether each row may be deleted.
-	 * @param after the last key of the page before, or an empty text
-	 */
-	List<SweepCandidate> readSweepCandidates(Connection connection, String after, int limit, long retentionMicros)
-			throws SQLException;
+	public abstract List<RenewalOutcome> renew(Connection connection, List<Renewal> renewals) throws SQLException;
 
 	/**
 	 * Deletes those of the rows that may still be deleted.
 	 * @return how many rows were deleted
 	 */
-	int sweep(Connection connection, List<String> keys, long retentionMicros) throws SQLException;
+	public abstract int sweep(Connection connection, List<String> keys, long retentionMicros) throws SQLException;
+
+	/** Fills the words of this dialect into a template. */
+	final String sql(String template) {
+		return this.statements.computeIfAbsent(template, this.words::fill);
+	}
+
+	/** Returns how many characters or bytes the key column must hold. */
+	int keyLength() {
+		return LockKeyEncoder.LENGTH * LONGEST_CHARACTER;
+	}
+
+	/** Returns a key as the value of the key column. */
+	Object stored(String key) {
+		return key.getBytes(StandardCharsets.UTF_8);
+	}
+
+	/** Reads a key from the key column. */
+	String key(ResultSet row, int column) throws SQLException {
+		return new String(row.getBytes(column), StandardCharsets.UTF_8);
+	}
+
+	/** Returns the script that creates the lock table. */
+
+	public final String schema() {
+		return Sql.script(this.platform, this.table);
+	}
+
+	/**
+	 * Acquires the row if the process may have it, else enters the wait queue if the
+	 * attempt waits and an entry is open to it. Always returns the row.
+	 * <p>
+	 * Attempts with a short statement first, which grants a free lock, and writes again
+	 * only if that would change the row. A contender that was refused already does not
+	 * expect a row without entries.
+	 */
+	public LockRow attempt(Connection connection, RowAttempt attempt) throws SQLException {
+		if (attempt.sinceMicros() == null) {
+			long order = attemptFree(connection, attempt);
+			if (order > 0) {
+				return LockRow.granted(attempt, order);
+			}
+			LockRow row = read(connection, attempt.key());
+			if (row != null && !row.isAcquirableBy(attempt.process()) && !row.isHeldBy(attempt.owner())
+					&& !(attempt.willWait() && row.hasOpenEntryFor(attempt.process()))) {
+				return row;
+			}
+		}
+		return attemptByRule(connection, attempt);
+	}
+
+	/**
+	 * Acquires a row that is free and has no entries, or that does not exist. The
+	 * statement that has the whole rule is long, and takes a database much longer.
+	 * @return the order of the grant, or 0
+	 */
+	abstract long attemptFree(Connection connection, RowAttempt attempt) throws SQLException;
+
+	/** Returns the order that a statement for a free row returns, 0 without a row. */
+	final long orderOfFree(Connection connection, String sql, RowAttempt attempt) throws SQLException {
+		List<Long> orders = Sql.query(connection, sql, (row) -> row.getLong(1), stored(attempt.key()), attempt.owner(),
+				attempt.leaseMicros(), attempt.holder());
+		return orders.isEmpty() ? 0 : orders.get(0);
+	}
+
+	/** Attempts with the statement that has the whole rule. */
+	LockRow attemptByRule(Connection connection, RowAttempt attempt) throws SQLException {
+		return Sql.query(connection, attemptSql(), LockRow::read, arguments(attempt)).get(0);
+	}
+
+	final String attemptSql() {
+		return sql(this.attempt);
+	}
+
+	/** Returns the parameters of the template of the attempt. */
+	final @Nullable Object[] arguments(RowAttempt attempt) {
+		return new @Nullable Object[] { stored(attempt.key()), attempt.owner(), attempt.leaseMicros(), attempt.holder(),
+				attempt.process(), attempt.willWait(), attempt.sinceMicros() };
+	}
+
+	/** Reads the row without locking it. */
+
+	public final @Nullable LockRow read(Connection connection, String key) throws SQLException {
+		List<LockRow> rows = Sql.query(connection, sql(READ), LockRow::read, stored(key));
+		return rows.isEmpty() ? null : rows.get(0);
+	}
+
+	/**
+	 * Reads the first rows of held or kept locks in the order of their keys.
+	 * @param from the least key, and the beginning of all of them
+	 * @param to the key that follows all of them
+	 */
+
+	public final List<KeyedRow> readHeld(Connection connection, String from, String to, int limit) throws SQLException {
+		return Sql.query(connection, sql(HELD), (row) -> new KeyedRow(key(row, KEY_OF_HELD), LockRow.read(row)),
+				stored(from), stored(to), 0L, limit);
+	}
+
+	/**
+	 * Reads one page of keys in their order, and whether each row may be deleted.
+	 * @param after the last key of the page before, or an empty text
+	 */
+
+	public final List<SweepCandidate> readSweepCandidates(Connection connection, String after, int limit,
+			long retentionMicros) throws SQLException {
+		return Sql.query(connection, sql(CANDIDATES), (row) -> new SweepCandidate(key(row, 1), row.getBoolean(2)),
+				retentionMicros, stored(after), limit);
+	}
 
 	/** Returns the statements of row locks. */
-	RowLockStatements rowLocks();
+
+	public final RowLockStatements rowLocks() {
+		return new RowLockStatements(this::sql, this::stored, rowLockSession());
+	}
+
+	/** Returns what is particular to the sessions that hold row locks. */
+	abstract RowLockSession rowLockSession();
 
 	/**
 	 * Reads the format row, naming every column, and the clock.
 	 */
-	TableStatus readStatus(Connection connection) throws SQLException;
+
+	public final TableStatus readStatus(Connection connection) throws SQLException {
+		return Sql
+			.query(connection, sql(STATUS), (row) -> new TableStatus(row.getLong(1), row.getLong(2)),
+					stored(LockKeyEncoder.FORMAT_ROW))
+			.get(0);
+	}
 
 	/**
 	 * Reads what is wrong with the table's columns, and whether its keys are exact and
 	 * unique. Changes nothing.
 	 */
-	TableShape readShape(Connection connection) throws SQLException;
+
+	public final TableShape readShape(Connection connection) throws SQLException {
+		try (PreparedStatement statement = connection.prepareStatement(sql(SHAPE))) {
+			for (int i = 0; i < LockKeyEncoder.SIMILAR_TO_FORMAT_ROW.size(); i++) {
+				statement.setObject(i + 1, stored(LockKeyEncoder.SIMILAR_TO_FORMAT_ROW.get(i)));
+			}
+			try (ResultSet rows = statement.executeQuery()) {
+				ResultSetMetaData columns = rows.getMetaData();
+				List<String> unsuitable = new ArrayList<>();
+				boolean exact = !rows.next();
+				for (int i = 1; i <= columns.getColumnCount(); i++) {
+					String name = columns.getColumnName(i).toLowerCase(Locale.ROOT);
+					exact &= !name.equals("lock_key") || isExact(columns.getColumnType(i));
+					addUnsuitable(unsuitable, columns, i, name);
+				}
+				return new TableShape(unsuitable, exact, isKeyUnique(connection));
+			}
+		}
+	}
+
+	/**
+	 * Whether the table refuses a second row with a key. Changes nothing, and fails no
+	 * statement on a table that does, because servers and drivers log failures.
+	 */
+	abstract boolean isKeyUnique(Connection connection) throws SQLException;
+
+	/** Whether the key column compares bytes, or else is compared by {@link #SHAPE}. */
+	boolean isExact(int type) {
+		return type == Types.VARBINARY;
+	}
+
+	private void addUnsuitable(List<String> unsuitable, ResultSetMetaData columns, int column, String name)
+			throws SQLException {
+		if (TIMES.contains(name)) {
+			String type = columns.getColumnTypeName(column);
+			if (!timeType().equalsIgnoreCase(type) || !hasMicroseconds(columns, column)) {
+				unsuitable.add("%s (%s, needs %s with 6 decimals)".formatted(name, type, timeType()));
+			}
+			return;
+		}
+		if (columns.isAutoIncrement(column) && mistakesGeneratedKeys()) {
+			unsuitable.add(name + " (is numbered by the database)");
+		}
+		int needed = name.equals("lock_key") ? keyLength() : LENGTHS.getOrDefault(name, 0);
+		int found = columns.getPrecision(column);
+		// A column without a bound has no precision in some drivers.
+		if (found > 0 && found < needed) {
+			unsuitable.add("%s (%d, needs %d)".formatted(name, found, needed));
+		}
+	}
+
+	/** Whether the statements would take generated keys for the orders of grants. */
+	boolean mistakesGeneratedKeys() {
+		return false;
+	}
+
+	/** Whether a column that holds a time holds its microseconds. */
+	boolean hasMicroseconds(ResultSetMetaData columns, int column) throws SQLException {
+		return columns.getScale(column) == MICROSECONDS;
+	}
+
+	/** Returns the type of the columns that hold a time. */
+	abstract String timeType();
 
 	/**
 	 * Executes an update and an insert that match no row, so that a missing right or a
 	 * read-only server fails.
 	 */
-	void checkWritable(Connection connection) throws SQLException;
+
+	public final void checkWritable(Connection connection) throws SQLException {
+		Sql.update(connection, sql(UPDATE_NOTHING), stored(LockKeyEncoder.NO_ROW));
+		Sql.update(connection, sql(INSERT_NOTHING), stored(LockKeyEncoder.NO_ROW));
+	}
 
 	/**
 	 * Row of a lock that is held or kept.
@@ -183,7 +448,7 @@ public interface Dialect {
 	 * @param key the text of the key column
 	 * @param row the row
 	 */
-	record KeyedRow(String key, LockRow row) {
+	public record KeyedRow(String key, LockRow row) {
 	}
 
 	/**

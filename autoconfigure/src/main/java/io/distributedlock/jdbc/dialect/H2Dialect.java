@@ -14,25 +14,12 @@ import io.distributedlock.provider.RenewalOutcome;
  */
 public final class H2Dialect extends PolledDialect {
 
-	private static final String COLUMNS = """
-			owner, grant_order, holder,
-			{epochMicros} - CAST(EXTRACT(EPOCH FROM acquired_at) * 1000000 AS BIGINT),
-			CAST(EXTRACT(EPOCH FROM expires_at) * 1000000 AS BIGINT) - {epochMicros},
-			first_waiter,
-			CAST(EXTRACT(EPOCH FROM first_waiter_since) * 1000000 AS BIGINT),
-			CAST(EXTRACT(EPOCH FROM first_waiter_until) * 1000000 AS BIGINT) - {epochMicros},
-			{epochMicros},
-			second_waiter,
-			CAST(EXTRACT(EPOCH FROM second_waiter_since) * 1000000 AS BIGINT),
-			CAST(EXTRACT(EPOCH FROM second_waiter_until) * 1000000 AS BIGINT) - {epochMicros}
-			""";
-
 	private static final String ATTEMPT = """
 			SELECT {columns} FROM FINAL TABLE (
 				MERGE INTO {table} t
 				USING (
 					SELECT CAST(? AS VARBINARY(2048)) AS lock_key, CAST(? AS VARCHAR(41)) AS owner,
-						CAST(EXTRACT(EPOCH FROM n.now) * 1000000 AS BIGINT) AS grant_order,
+						{micros(n.now)} AS grant_order,
 						DATEADD(MICROSECOND, CAST(? AS BIGINT), n.now) AS expires_at, n.now AS now,
 						CAST(? AS VARCHAR(255)) AS holder, CAST(? AS VARCHAR(32)) AS process,
 						CASE WHEN CAST(? AS BOOLEAN) THEN COALESCE(DATEADD(MICROSECOND, CAST(? AS BIGINT),
@@ -48,7 +35,7 @@ public final class H2Dialect extends PolledDialect {
 				MERGE INTO {table} t
 				USING (
 					SELECT CAST(? AS VARBINARY(2048)) AS lock_key, CAST(? AS VARCHAR(41)) AS owner,
-						CAST(EXTRACT(EPOCH FROM n.now) * 1000000 AS BIGINT) AS grant_order,
+						{micros(n.now)} AS grant_order,
 						DATEADD(MICROSECOND, CAST(? AS BIGINT), n.now) AS expires_at, n.now AS now,
 						CAST(? AS VARCHAR(255)) AS holder
 					FROM (VALUES CURRENT_TIMESTAMP(6)) n(now)) s
@@ -78,22 +65,10 @@ public final class H2Dialect extends PolledDialect {
 
 	private static final String SWEEP = "DELETE FROM {table} WHERE lock_key = ANY(?) AND {deletable}";
 
-	private final String attemptFree;
-
 	private static final String TWO_ROWS = "INSERT INTO {table} (lock_key, grant_order) VALUES (?, 1), (?, 2)";
-
-	private final String renew;
-
-	private final String stillHeld;
-
-	private final String sweep;
 
 	public H2Dialect(String table) {
 		super("h2", table, words(), ATTEMPT);
-		this.attemptFree = sql(ATTEMPT_FREE);
-		this.renew = sql(RENEW);
-		this.stillHeld = sql(STILL_HELD);
-		this.sweep = sql(SWEEP);
 	}
 
 	private static SqlWords words() {
@@ -115,8 +90,9 @@ public final class H2Dialect extends PolledDialect {
 			.with("reservationEnd", "DATEADD(MICROSECOND, " + POLLED_RESERVATION_MICROS + ", CURRENT_TIMESTAMP(6))")
 			.with("reservedForFirst", "'reserved:' || first_waiter")
 			.with("keptUntil", "DATEADD(MICROSECOND, CAST(? AS BIGINT), CURRENT_TIMESTAMP(6))")
-			.with("columns", COLUMNS)
+			.with("micros", "CAST(EXTRACT(EPOCH FROM %s) * 1000000 AS BIGINT)")
 			.with("epochMicros", "CAST(EXTRACT(EPOCH FROM CURRENT_TIMESTAMP(6)) * 1000000 AS BIGINT)")
+			.with("nowMicros", "{epochMicros}")
 			.with("retained", "DATEADD(MICROSECOND, -CAST(? AS BIGINT), CURRENT_TIMESTAMP(6))")
 			.with("renewals", RENEWALS);
 	}
@@ -158,15 +134,15 @@ public final class H2Dialect extends PolledDialect {
 
 	@Override
 	long attemptFree(Connection connection, RowAttempt attempt) throws SQLException {
-		return orderOfFree(connection, this.attemptFree, attempt);
+		return orderOfFree(connection, sql(ATTEMPT_FREE), attempt);
 	}
 
 	@Override
 	public List<RenewalOutcome> renew(Connection connection, List<Renewal> renewals) throws SQLException {
 		Object[] batch = arrays(connection, renewals);
-		Set<String> renewed = leases(connection, this.renew, batch);
+		Set<String> renewed = leases(connection, sql(RENEW), batch);
 		// A lease that was not renewed is unknown if its row is locked, else lost.
-		Set<String> held = (renewed.size() < renewals.size()) ? leases(connection, this.stillHeld, batch) : renewed;
+		Set<String> held = (renewed.size() < renewals.size()) ? leases(connection, sql(STILL_HELD), batch) : renewed;
 		return outcomes(renewals, renewed, held);
 	}
 
@@ -181,7 +157,7 @@ public final class H2Dialect extends PolledDialect {
 	@Override
 	public int sweep(Connection connection, List<String> keys, long retentionMicros) throws SQLException {
 		Object[] bytes = keys.stream().map(this::stored).toArray();
-		return Sql.update(connection, this.sweep, connection.createArrayOf("VARBINARY", bytes), retentionMicros);
+		return Sql.update(connection, sql(SWEEP), connection.createArrayOf("VARBINARY", bytes), retentionMicros);
 	}
 
 }

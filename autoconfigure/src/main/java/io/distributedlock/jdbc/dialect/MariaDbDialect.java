@@ -28,11 +28,8 @@ final class MariaDbDialect extends MySqlCompatibleDialect {
 			ON DUPLICATE KEY UPDATE expires_at = VALUES(expires_at)
 			RETURNING lock_key, owner""";
 
-	private final String renew;
-
 	MariaDbDialect(String table) {
 		super("mariadb", table, words(), INSERT + " RETURNING {columns}");
-		this.renew = sql(RENEW);
 	}
 
 	private static SqlWords words() {
@@ -82,7 +79,7 @@ final class MariaDbDialect extends MySqlCompatibleDialect {
 	@Override
 	public List<RenewalOutcome> renew(Connection connection, List<Renewal> renewals) throws SQLException {
 		String batch = json(renewals);
-		Set<String> renewed = leases(connection, this.renew, batch);
+		Set<String> renewed = leases(connection, sql(RENEW), batch);
 		// A lease that was not renewed is unknown if its row is locked, else lost.
 		Set<String> held = (renewed.size() < renewals.size()) ? stillHeld(connection, batch) : renewed;
 		return outcomes(renewals, renewed, held);

@@ -25,19 +25,6 @@ abstract class MySqlCompatibleDialect extends PolledDialect {
 
 	private static final HexFormat HEX = HexFormat.of();
 
-	private static final String COLUMNS = """
-			owner, grant_order, holder,
-			TIMESTAMPDIFF(MICROSECOND, acquired_at, {clockNow}),
-			TIMESTAMPDIFF(MICROSECOND, {clockNow}, expires_at),
-			first_waiter,
-			TIMESTAMPDIFF(MICROSECOND, '1970-01-01', first_waiter_since),
-			TIMESTAMPDIFF(MICROSECOND, {clockNow}, first_waiter_until),
-			TIMESTAMPDIFF(MICROSECOND, '1970-01-01', {clockNow}),
-			second_waiter,
-			TIMESTAMPDIFF(MICROSECOND, '1970-01-01', second_waiter_since),
-			TIMESTAMPDIFF(MICROSECOND, {clockNow}, second_waiter_until)
-			""";
-
 	// The answer carries LAST_INSERT_ID: the order of a grant, or 0. A row that exists
 	// must set it to 0, because MySQL evaluates the inserted values first.
 	private static final String ATTEMPT_FREE = """
@@ -74,12 +61,6 @@ abstract class MySqlCompatibleDialect extends PolledDialect {
 
 	private static final String TWO_ROWS = "INSERT IGNORE INTO {table} (lock_key, grant_order) VALUES (?, 1), (?, 2)";
 
-	private final String attemptFree;
-
-	private final String stillHeld;
-
-	private final String sweep;
-
 	/**
 	 * Creates a dialect.
 	 * @param words the words {@code clockNow}, {@code insertedOrder},
@@ -87,9 +68,6 @@ abstract class MySqlCompatibleDialect extends PolledDialect {
 	 */
 	MySqlCompatibleDialect(String platform, String table, SqlWords words, String attempt) {
 		super(platform, table, addTo(words), attempt);
-		this.attemptFree = sql(ATTEMPT_FREE);
-		this.stillHeld = sql(STILL_HELD);
-		this.sweep = sql(SWEEP);
 	}
 
 	private static SqlWords addTo(SqlWords words) {
@@ -109,8 +87,9 @@ abstract class MySqlCompatibleDialect extends PolledDialect {
 			.with("reservationEnd", "UTC_TIMESTAMP(6) + INTERVAL " + POLLED_RESERVATION_MICROS + " MICROSECOND")
 			.with("reservedForFirst", "CONCAT('reserved:', first_waiter)")
 			.with("keptUntil", "UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND")
-			.with("columns", COLUMNS)
+			.with("micros", "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', %s)")
 			.with("epochMicros", "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))")
+			.with("nowMicros", "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', {clockNow})")
 			.with("retained", "UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND")
 			.with("renewals", RENEWALS);
 	}
@@ -168,13 +147,13 @@ abstract class MySqlCompatibleDialect extends PolledDialect {
 
 	@Override
 	final long attemptFree(Connection connection, RowAttempt attempt) throws SQLException {
-		return Sql.insert(connection, this.attemptFree, stored(attempt.key()), attempt.owner(), attempt.leaseMicros(),
+		return Sql.insert(connection, sql(ATTEMPT_FREE), stored(attempt.key()), attempt.owner(), attempt.leaseMicros(),
 				attempt.holder());
 	}
 
 	/** Reads which leases of a batch have not expired and are still of their owners. */
 	final Set<String> stillHeld(Connection connection, String batch) throws SQLException {
-		return leases(connection, this.stillHeld, batch);
+		return leases(connection, sql(STILL_HELD), batch);
 	}
 
 	/**
@@ -190,7 +169,7 @@ abstract class MySqlCompatibleDialect extends PolledDialect {
 
 	@Override
 	public final int sweep(Connection connection, List<String> keys, long retentionMicros) throws SQLException {
-		String sql = this.sweep + String.join(",", Collections.nCopies(keys.size(), "?")) + ")";
+		String sql = sql(SWEEP) + String.join(",", Collections.nCopies(keys.size(), "?")) + ")";
 		@Nullable Object[] arguments = new Object[keys.size() + 1];
 		Arrays.setAll(arguments, (i) -> (i == 0) ? (Object) retentionMicros : stored(keys.get(i - 1)));
 		return Sql.update(connection, sql, arguments);

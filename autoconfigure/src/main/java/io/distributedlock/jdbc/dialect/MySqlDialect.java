@@ -34,17 +34,8 @@ final class MySqlDialect extends MySqlCompatibleDialect {
 	/** How many changed rows the server counts for a row that exists. */
 	private static final int COUNT_OF_UPDATE = 2;
 
-	private final String renew;
-
-	private final String renewed;
-
-	private final String clock;
-
 	MySqlDialect(String table) {
 		super("mysql", table, words(), INSERT);
-		this.renew = sql(RENEW);
-		this.renewed = sql(RENEWED);
-		this.clock = sql(CLOCK);
 	}
 
 	private static SqlWords words() {
@@ -89,12 +80,12 @@ final class MySqlDialect extends MySqlCompatibleDialect {
 	@Override
 	public List<RenewalOutcome> renew(Connection connection, List<Renewal> renewals) throws SQLException {
 		String batch = json(renewals);
-		if (Sql.update(connection, this.renew, null, batch) == COUNT_OF_UPDATE * renewals.size()) {
+		if (Sql.update(connection, sql(RENEW), null, batch) == COUNT_OF_UPDATE * renewals.size()) {
 			return Collections.nCopies(renewals.size(), RenewalOutcome.RENEWED);
 		}
-		long now = Sql.query(connection, this.clock, (row) -> row.getLong(1)).get(0);
-		Sql.update(connection, this.renew, now, batch);
-		Set<String> renewed = leases(connection, this.renewed, batch, now);
+		long now = Sql.query(connection, sql(CLOCK), (row) -> row.getLong(1)).get(0);
+		Sql.update(connection, sql(RENEW), now, batch);
+		Set<String> renewed = leases(connection, sql(RENEWED), batch, now);
 		// A lease that was not renewed is unknown if its row is locked, else lost.
 		return outcomes(renewals, renewed, stillHeld(connection, batch));
 	}

@@ -13,7 +13,7 @@ import io.distributedlock.provider.RenewalOutcome;
  * A dialect without notifications, whose statements return no more than the rows that
  * they changed.
  */
-abstract class PolledDialect extends TableDialect {
+abstract class PolledDialect extends Dialect {
 
 	private static final String RELEASE = "UPDATE {table} SET {release} WHERE lock_key = ? AND owner = ?";
 
@@ -24,33 +24,24 @@ abstract class PolledDialect extends TableDialect {
 			UPDATE {table} SET first_waiter = NULLIF(first_waiter, ?), second_waiter = NULLIF(second_waiter, ?)
 			WHERE lock_key = ? AND (first_waiter = ? OR second_waiter = ?)""";
 
-	private final String release;
-
-	private final String keep;
-
-	private final String removeEntries;
-
-	/** Creates a dialect, as {@link TableDialect} does. */
+	/** Creates a dialect, as {@link Dialect} does. */
 	PolledDialect(String platform, String table, SqlWords words, String attempt) {
 		super(platform, table, words.with("releaser", "?"), attempt);
-		this.release = sql(RELEASE);
-		this.keep = sql(KEEP);
-		this.removeEntries = sql(REMOVE_ENTRIES);
 	}
 
 	@Override
 	public final boolean release(Connection connection, String key, String owner, String process) throws SQLException {
-		return Sql.update(connection, this.release, process, process, process, stored(key), owner) > 0;
+		return Sql.update(connection, sql(RELEASE), process, process, process, stored(key), owner) > 0;
 	}
 
 	@Override
 	public final boolean keep(Connection connection, String key, String owner, long keepMicros) throws SQLException {
-		return Sql.update(connection, this.keep, keepMicros, stored(key), owner) > 0;
+		return Sql.update(connection, sql(KEEP), keepMicros, stored(key), owner) > 0;
 	}
 
 	@Override
 	public final boolean removeEntries(Connection connection, String key, String process) throws SQLException {
-		return Sql.update(connection, this.removeEntries, process, process, stored(key), process, process) > 0;
+		return Sql.update(connection, sql(REMOVE_ENTRIES), process, process, stored(key), process, process) > 0;
 	}
 
 	/** Inserts two rows in a transaction that is rolled back. */

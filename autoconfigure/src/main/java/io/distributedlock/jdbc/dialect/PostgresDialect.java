@@ -12,7 +12,7 @@ import org.springframework.util.ClassUtils;
 import io.distributedlock.provider.RenewalOutcome;
 
 /** Dialect of PostgreSQL, tested on version 18. */
-public final class PostgresDialect extends TableDialect {
+public final class PostgresDialect extends Dialect {
 
 	/** Length of a reservation. */
 	private static final long RESERVATION_MICROS = 100_000;
@@ -33,26 +33,13 @@ public final class PostgresDialect extends TableDialect {
 					AND version() LIKE '%%linux%%'
 				THEN set_config('client_connection_check_interval', '%d', false) END""";
 
-	private static final String COLUMNS = """
-			owner, grant_order, holder,
-			(extract(epoch FROM clock_timestamp() - acquired_at) * 1000000)::bigint,
-			(extract(epoch FROM expires_at - clock_timestamp()) * 1000000)::bigint,
-			first_waiter,
-			(extract(epoch FROM first_waiter_since) * 1000000)::bigint,
-			(extract(epoch FROM first_waiter_until - clock_timestamp()) * 1000000)::bigint,
-			{epochMicros},
-			second_waiter,
-			(extract(epoch FROM second_waiter_since) * 1000000)::bigint,
-			(extract(epoch FROM second_waiter_until - clock_timestamp()) * 1000000)::bigint
-			""";
-
 	// Every CASE uses the one clock value of the subselect, which PostgreSQL does not
 	// flatten because the function is volatile. A new row holds the parameters of the
 	// attempt in its first entry, which has no end and so is not valid.
 	private static final String ATTEMPT = """
 			INSERT INTO {table} AS l
 				(lock_key, owner, grant_order, expires_at, acquired_at, holder, first_waiter, first_waiter_since)
-			SELECT ?, ?, (extract(epoch FROM t.now) * 1000000)::bigint, t.now + ?::bigint * interval '1 microsecond',
+			SELECT ?, ?, {micros(t.now)}, t.now + ?::bigint * interval '1 microsecond',
 				t.now, ?, ?, CASE WHEN ?::boolean
 					THEN coalesce(timestamptz 'epoch' + ?::bigint * interval '1 microsecond', t.now) END
 			FROM (SELECT clock_timestamp() AS now) t
@@ -62,7 +49,7 @@ public final class PostgresDialect extends TableDialect {
 	// A row that is not free is locked all the same.
 	private static final String ATTEMPT_FREE = """
 			INSERT INTO {table} AS l (lock_key, owner, grant_order, expires_at, acquired_at, holder)
-			SELECT ?, ?, (extract(epoch FROM t.now) * 1000000)::bigint, t.now + ?::bigint * interval '1 microsecond',
+			SELECT ?, ?, {micros(t.now)}, t.now + ?::bigint * interval '1 microsecond',
 				t.now, ?
 			FROM (SELECT clock_timestamp() AS now) t
 			ON CONFLICT (lock_key) DO UPDATE SET owner = {newOwner}, grant_order = {raisedOrder},
@@ -78,7 +65,7 @@ public final class PostgresDialect extends TableDialect {
 	private static final String NOTIFY = """
 			pg_notify('{channel}', concat_ws(' ',
 				CASE WHEN l.owner LIKE 'reserved:%' THEN substr(l.owner, 10) ELSE '-' END, coalesce(l.first_waiter, '-'),
-				coalesce((extract(epoch FROM l.first_waiter_since) * 1000000)::bigint::text, '-'), l.lock_key))::text""";
+				coalesce({micros(l.first_waiter_since)}::text, '-'), l.lock_key))::text""";
 
 	// A release commits asynchronously: if a crash undoes it, the lease still expires.
 	private static final String RELEASE = """
@@ -128,27 +115,9 @@ public final class PostgresDialect extends TableDialect {
 
 	private final String channel;
 
-	private final String attemptFree;
-
-	private final String release;
-
-	private final String keep;
-
-	private final String removeEntries;
-
-	private final String renew;
-
-	private final String sweep;
-
 	public PostgresDialect(String table) {
 		super("postgresql", table, words(channel(table)), ATTEMPT);
 		this.channel = channel(table);
-		this.attemptFree = sql(ATTEMPT_FREE);
-		this.release = sql(RELEASE);
-		this.keep = sql(KEEP);
-		this.removeEntries = sql(REMOVE_ENTRIES);
-		this.renew = sql(RENEW);
-		this.sweep = sql(SWEEP);
 	}
 
 	private static SqlWords words(String channel) {
@@ -170,8 +139,9 @@ public final class PostgresDialect extends TableDialect {
 			.with("releaser", "t.process")
 			.with("reservationEnd", "t.now + " + RESERVATION_MICROS + " * interval '1 microsecond'")
 			.with("reservedForFirst", "'reserved:' || first_waiter")
-			.with("columns", COLUMNS)
+			.with("micros", "(extract(epoch FROM %s) * 1000000)::bigint")
 			.with("epochMicros", "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
+			.with("nowMicros", "{epochMicros}")
 			.with("retained", "clock_timestamp() - ?::bigint * interval '1 microsecond'")
 			.with("notify", NOTIFY)
 			.with("channel", channel);
@@ -281,22 +251,22 @@ public final class PostgresDialect extends TableDialect {
 
 	@Override
 	long attemptFree(Connection connection, RowAttempt attempt) throws SQLException {
-		return orderOfFree(connection, this.attemptFree, attempt);
+		return orderOfFree(connection, sql(ATTEMPT_FREE), attempt);
 	}
 
 	@Override
 	public boolean release(Connection connection, String key, String owner, String process) throws SQLException {
-		return !Sql.query(connection, this.release, PostgresDialect::isNotified, process, key, owner).isEmpty();
+		return !Sql.query(connection, sql(RELEASE), PostgresDialect::isNotified, process, key, owner).isEmpty();
 	}
 
 	@Override
 	public boolean keep(Connection connection, String key, String owner, long keepMicros) throws SQLException {
-		return !Sql.query(connection, this.keep, PostgresDialect::isNotified, keepMicros, key, owner).isEmpty();
+		return !Sql.query(connection, sql(KEEP), PostgresDialect::isNotified, keepMicros, key, owner).isEmpty();
 	}
 
 	@Override
 	public boolean removeEntries(Connection connection, String key, String process) throws SQLException {
-		return !Sql.query(connection, this.removeEntries, PostgresDialect::isNotified, process, key).isEmpty();
+		return !Sql.query(connection, sql(REMOVE_ENTRIES), PostgresDialect::isNotified, process, key).isEmpty();
 	}
 
 	private static boolean isNotified(ResultSet row) throws SQLException {
@@ -308,7 +278,7 @@ public final class PostgresDialect extends TableDialect {
 		Object[] keys = renewals.stream().map(Renewal::key).toArray();
 		Object[] owners = renewals.stream().map(Renewal::owner).toArray();
 		Object[] leases = renewals.stream().map(Renewal::leaseMicros).toArray();
-		return Sql.query(connection, this.renew,
+		return Sql.query(connection, sql(RENEW),
 				(row) -> row.getBoolean(1) ? RenewalOutcome.RENEWED
 						: row.getBoolean(2) ? RenewalOutcome.UNKNOWN : RenewalOutcome.NOT_HELD,
 				connection.createArrayOf("text", keys), connection.createArrayOf("text", owners),
@@ -317,7 +287,7 @@ public final class PostgresDialect extends TableDialect {
 
 	@Override
 	public int sweep(Connection connection, List<String> keys, long retentionMicros) throws SQLException {
-		return Sql.update(connection, this.sweep, connection.createArrayOf("text", keys.toArray()), retentionMicros);
+		return Sql.update(connection, sql(SWEEP), connection.createArrayOf("text", keys.toArray()), retentionMicros);
 	}
 
 }

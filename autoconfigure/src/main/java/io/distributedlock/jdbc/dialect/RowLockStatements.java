@@ -30,17 +30,11 @@ public final class RowLockStatements {
 	/** For one row: a scan of the table would wait for each row that is locked. */
 	private static final String DELETE = "DELETE FROM {table} WHERE lock_key = ?";
 
+	private final UnaryOperator<String> words;
+
 	private final Function<String, Object> stored;
 
 	private final RowLockSession session;
-
-	private final String lock;
-
-	private final String insert;
-
-	private final String oldRows;
-
-	private final String delete;
 
 	/**
 	 * Creates the statements.
@@ -48,12 +42,9 @@ public final class RowLockStatements {
 	 * @param stored returns a key as the value of the key column
 	 */
 	RowLockStatements(UnaryOperator<String> words, Function<String, Object> stored, RowLockSession session) {
+		this.words = words;
 		this.stored = stored;
 		this.session = session;
-		this.lock = words.apply(LOCK.replace("{session}", session.id()));
-		this.insert = words.apply(INSERT);
-		this.oldRows = words.apply(OLD_ROWS);
-		this.delete = words.apply(DELETE);
 	}
 
 	/**
@@ -64,7 +55,8 @@ public final class RowLockStatements {
 	 * after the wait
 	 */
 	public @Nullable Long lock(Connection connection, String key, RowWait wait, Duration bound) throws SQLException {
-		String sql = (wait == RowWait.NONE) ? this.lock + " NOWAIT" : this.lock;
+		String statement = this.words.apply(LOCK.replace("{session}", this.session.id()));
+		String sql = (wait == RowWait.NONE) ? statement + " NOWAIT" : statement;
 		if (wait == RowWait.QUEUE && this.session.bound() != null) {
 			Sql.execute(connection, this.session.bound().apply(bound));
 		}
@@ -77,7 +69,7 @@ public final class RowLockStatements {
 	 * one on the gap between its neighbours in some databases.
 	 */
 	public void insert(Connection connection, String key) throws SQLException {
-		Sql.update(connection, this.insert, this.stored.apply(key));
+		Sql.update(connection, this.words.apply(INSERT), this.stored.apply(key));
 		connection.commit();
 	}
 
@@ -113,10 +105,10 @@ public final class RowLockStatements {
 	public int sweep(Connection connection, int limit, long retentionMicros) throws SQLException {
 		connection.setAutoCommit(false);
 		try {
-			List<Object> keys = Sql.query(connection, this.oldRows, (row) -> row.getObject(1),
+			List<Object> keys = Sql.query(connection, this.words.apply(OLD_ROWS), (row) -> row.getObject(1),
 					this.stored.apply(LockKeyEncoder.ROW), this.stored.apply(END), retentionMicros, limit);
 			for (Object key : keys) {
-				Sql.update(connection, this.delete, key);
+				Sql.update(connection, this.words.apply(DELETE), key);
 			}
 			connection.commit();
 			return keys.size();

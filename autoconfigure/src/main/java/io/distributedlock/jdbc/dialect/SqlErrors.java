@@ -21,6 +21,9 @@ public final class SqlErrors {
 	/** PostgreSQL ended the statement because of {@code statement_timeout}. */
 	private static final String STATEMENT_ENDED = "57014";
 
+	/** PostgreSQL has ended the session: by an operator, at its stop, or as idle. */
+	private static final String SESSION_ENDED = "57P";
+
 	/** The server ended the statement because of {@code max_statement_time}. */
 	static final int MARIADB_STATEMENT_TIMEOUT = 1969;
 
@@ -97,7 +100,7 @@ public final class SqlErrors {
 	 */
 	public static boolean isConnectionLost(SQLException ex) {
 		return ex instanceof SQLNonTransientConnectionException || ex instanceof SQLRecoverableException
-				|| state(ex).startsWith("08");
+				|| state(ex).startsWith("08") || state(ex).startsWith(SESSION_ENDED);
 	}
 
 	/**

@@ -9,11 +9,12 @@ import org.springframework.util.Assert;
 
 /**
  * Words by which a dialect fills the gaps of SQL templates, written as
- * <code>{word}</code>. A word may have gaps of its own. Immutable.
+ * <code>{word}</code> or <code>{word(column)}</code>, where the column stands for
+ * {@code %s} in the word. A word may have gaps of its own. Immutable.
  */
 final class SqlWords {
 
-	private static final Pattern GAP = Pattern.compile("\\{(\\w+)}");
+	private static final Pattern GAP = Pattern.compile("\\{(\\w+)(?:\\(([\\w.]+)\\))?}");
 
 	private final Map<String, String> words;
 
@@ -41,7 +42,8 @@ final class SqlWords {
 			if (text == null) {
 				throw new IllegalStateException("There is no word '" + word + "' for " + template);
 			}
-			gaps.appendReplacement(filled, Matcher.quoteReplacement(fill(text)));
+			String column = (gaps.group(2) != null) ? gaps.group(2) : "";
+			gaps.appendReplacement(filled, Matcher.quoteReplacement(fill(text.replace("%s", column))));
 		}
 		return gaps.appendTail(filled).toString();
 	}

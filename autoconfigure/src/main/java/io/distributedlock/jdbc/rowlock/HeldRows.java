@@ -7,7 +7,6 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -142,36 +141,26 @@ final class HeldRows implements AutoCloseable {
 
 	/**
 	 * Unlocks a row. The connection returns to its pool without an open transaction, or
-	 * is discarded, which ends the session and so unlocks the row too.
+	 * is discarded, which ends the session and so unlocks the row too, as that of a
+	 * session that has ended.
 	 * @return completes when the connection is back or discarded
 	 */
 	CompletableFuture<Void> end(HeldRow row, Dialect dialect) {
 		this.rows.remove(row.owner(), row);
 		if (row.claimEnd()) {
-			start(this.enders, () -> rollback(row, dialect), () -> giveUp(row));
+			Runnable end = () -> rollback(row, dialect);
+			try {
+				this.enders.execute(end);
+			}
+			catch (RejectedExecutionException ex) {
+				// A lock ends after the provider was closed, too.
+				LockThreads.factory("jdbc-row-end").newThread(end).start();
+			}
+			catch (OutOfMemoryError ex) {
+				giveUp(row);
+			}
 		}
 		return row.ended();
-	}
-
-	/** Closes the connection of a session that has ended. */
-	void discard(HeldRow row) {
-		this.rows.remove(row.owner(), row);
-		if (row.claimEnd()) {
-			start(this.enders, () -> giveUp(row), () -> giveUp(row));
-		}
-	}
-
-	/** Starts work that must not be left out, after {@link #close()} too. */
-	private static void start(Executor executor, Runnable work, Runnable withoutThread) {
-		try {
-			executor.execute(work);
-		}
-		catch (RejectedExecutionException ex) {
-			LockThreads.factory("jdbc-row-end").newThread(work).start();
-		}
-		catch (OutOfMemoryError ex) {
-			withoutThread.run();
-		}
 	}
 
 	private void rollback(HeldRow row, Dialect dialect) {
@@ -251,18 +240,20 @@ final class HeldRows implements AutoCloseable {
 
 	/** Waits for an end, and returns whether it has come. */
 	static boolean await(CompletableFuture<?> end, Deadline deadline) {
-		return deadline.awaitUninterruptibly((nanos) -> {
-			try {
-				end.get(Math.max(nanos, 0), TimeUnit.NANOSECONDS);
-				return true;
-			}
-			catch (TimeoutException ex) {
-				return false;
-			}
-			catch (ExecutionException ex) {
-				throw new IllegalStateException(ex.getCause());
-			}
-		});
+		return deadline.awaitUninterruptibly((nanos) -> await(end, nanos));
+	}
+
+	static boolean await(CompletableFuture<?> end, long nanos) throws InterruptedException {
+		try {
+			end.get(Math.max(nanos, 0), TimeUnit.NANOSECONDS);
+			return true;
+		}
+		catch (TimeoutException ex) {
+			return false;
+		}
+		catch (ExecutionException ex) {
+			throw new IllegalStateException(ex.getCause());
+		}
 	}
 
 	/**

@@ -9,6 +9,7 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.jdbc.JdbcLockProvider;
 import io.distributedlock.jdbc.JdbcLockSettings;
+import io.distributedlock.jdbc.LockTable;
 import io.distributedlock.jdbc.TableLockProvider;
 import io.distributedlock.jdbc.connection.LockDataSource;
 import io.distributedlock.jdbc.connection.SqlCallExecutor;
@@ -40,8 +41,6 @@ public final class JdbcRowLockProvider extends TableLockProvider {
 	/** The default for the largest number of row locks at a time. */
 	public static final int DEFAULT_SIZE = 16;
 
-	private final RowLockServerCheck serverCheck;
-
 	private final SqlCallExecutor rowCalls;
 
 	private final RowLockPool pool;
@@ -69,7 +68,6 @@ public final class JdbcRowLockProvider extends TableLockProvider {
 			JdbcLockSettings settings, LockTimer timer) {
 		super(dataSource, settings, timer);
 		requireOwn(rows);
-		this.serverCheck = new RowLockServerCheck(table());
 		this.pool = new RowLockPool(rows.connections());
 		this.rowCalls = new SqlCallExecutor(this.pool, settings.table(), timer);
 		this.locks = new RowLocks(this.pool, this.rowCalls, settings.table(), callTimeout);
@@ -89,7 +87,42 @@ public final class JdbcRowLockProvider extends TableLockProvider {
 
 	@Override
 	public void checkServer(Duration timeout) {
-		this.serverCheck.run(timeout);
+		requireSuitable(table(), timeout);
+	}
+
+	/**
+	 * Checks that the database, and what stands before it, can keep row locks.
+	 * @throws LockConfigurationException if it cannot
+	 * @throws LockProviderException if it could not answer
+	 */
+	static void requireSuitable(LockTable table, Duration timeout) {
+		Deadline deadline = Deadline.after(timeout);
+		refusePooler(table, timeout);
+		refuseMultiPrimary(table, deadline.remaining());
+	}
+
+	/**
+	 * A pooler bounds transactions, and gives each lock one of few server connections.
+	 */
+	private static void refusePooler(LockTable table, Duration timeout) {
+		if (table.isPooled(timeout)) {
+			throw new LockConfigurationException(LockError.STORE_UNSUITABLE,
+					"A connection pooler such as PgBouncer stands before the database, and a row lock would keep one "
+							+ "of its connections to the server for as long as it is held",
+					"Give the locks a direct connection by @DistributedLockDataSource, or use "
+							+ "distributed-lock.jdbc.strategy=lease");
+		}
+	}
+
+	/** Two processes would both hold a lock, each on a server of its own. */
+	private static void refuseMultiPrimary(LockTable table, Duration timeout) {
+		String setting = table.multiPrimary(timeout);
+		if (setting != null) {
+			throw new LockConfigurationException(LockError.STORE_UNSUITABLE,
+					"The database has several servers that accept writes (" + setting
+							+ "), and each of them locks rows for itself, so that two processes could hold a row lock",
+					"Use distributed-lock.jdbc.strategy=lease, or a database with one primary");
+		}
 	}
 
 	RowLockPool pool() {

@@ -2,10 +2,8 @@ package io.distributedlock.jdbc.rowlock;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +21,7 @@ import io.distributedlock.jdbc.rowlock.RowLockPool.Reservation;
 import io.distributedlock.jdbc.rowlock.RowLocks.LockedRow;
 import io.distributedlock.provider.AnsweredStoreCall;
 import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
@@ -152,30 +151,27 @@ final class RowLockContender implements LockContender {
 	private void requireSession(HeldRow row, Duration lease, Deadline deadline) {
 		CompletableFuture<SessionState> state = this.heldRows.check(row, this.locks.dialect(), lease).answer();
 		try {
-			if (state.get(Math.max(deadline.remainingNanos(), 0), TimeUnit.NANOSECONDS) != SessionState.ALIVE) {
-				if (row.until().isPast()) {
-					throw new LockProviderException(LockError.STORE_TIMEOUT, SqlErrors.PROVIDER,
-							"did not answer within the lease of " + lease.toMillis() + " ms", null);
-				}
-				throw failed("has ended the session " + row.session() + " that had just locked a row", null);
+			if (!deadline.await(CallKind.ACQUIRE, (nanos) -> HeldRows.await(state, nanos))) {
+				throw failed(LockError.STORE_TIMEOUT,
+						"did not answer in time through the connection of a row lock (distributed-lock.call-timeout)",
+						null);
 			}
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
-			throw failed("did not answer before the thread was interrupted", ex);
+			throw failed(LockError.STORE_FAILED, "did not answer before the thread was interrupted", ex);
 		}
-		catch (TimeoutException ex) {
-			throw new LockProviderException(LockError.STORE_TIMEOUT, SqlErrors.PROVIDER,
-					"did not answer in time through the connection of a row lock (distributed-lock.call-timeout)",
-					null);
-		}
-		catch (ExecutionException ex) {
-			throw failed("did not confirm that the session of a new row lock is alive", ex);
+		if (state.join() != SessionState.ALIVE) {
+			throw row.until().isPast()
+					? failed(LockError.STORE_TIMEOUT, "did not answer within the lease of " + lease.toMillis() + " ms",
+							null)
+					: failed(LockError.STORE_FAILED,
+							"has ended the session " + row.session() + " that had just locked a row", null);
 		}
 	}
 
-	private static LockProviderException failed(String problem, @Nullable Throwable cause) {
-		return new LockProviderException(LockError.STORE_FAILED, SqlErrors.PROVIDER, problem, cause);
+	private static LockProviderException failed(LockError error, String problem, @Nullable Throwable cause) {
+		return new LockProviderException(error, SqlErrors.PROVIDER, problem, cause);
 	}
 
 	/**

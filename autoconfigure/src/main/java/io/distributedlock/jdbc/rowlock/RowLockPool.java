@@ -14,7 +14,6 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.jdbc.connection.ConnectionSource;
 import io.distributedlock.jdbc.connection.DedicatedConnection;
-import io.distributedlock.jdbc.dialect.ConnectionSettings;
 import io.distributedlock.jdbc.dialect.Dialect;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
@@ -139,11 +138,6 @@ final class RowLockPool extends ConnectionSource {
 	}
 
 	@Override
-	public boolean isOwn() {
-		return this.pool.isOwn();
-	}
-
-	@Override
 	public int size() {
 		return this.pool.size();
 	}
@@ -168,16 +162,6 @@ final class RowLockPool extends ConnectionSource {
 	@Override
 	public DedicatedConnection openDedicated() throws SQLException {
 		return this.pool.openDedicated();
-	}
-
-	@Override
-	public ConnectionSettings adapt(Connection connection, Dialect dialect) throws SQLException {
-		return this.pool.adapt(connection, dialect);
-	}
-
-	@Override
-	public void restore(Connection connection, ConnectionSettings found) {
-		this.pool.restore(connection, found);
 	}
 
 	@Override

@@ -95,7 +95,7 @@ final class RowLockRenewal {
 			return RenewalOutcome.UNKNOWN;
 		}
 		if (session == SessionState.ENDED) {
-			this.heldRows.discard(check.row());
+			this.heldRows.end(check.row(), this.locks.dialect());
 			release(check.row(), deadline);
 			return RenewalOutcome.NOT_HELD;
 		}

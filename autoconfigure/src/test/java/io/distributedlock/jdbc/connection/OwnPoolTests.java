@@ -49,9 +49,9 @@ class OwnPoolTests {
 		return catchThrowableOfType(LockProviderException.class, () -> connections.borrow(Deadline.after(patience)));
 	}
 
-	/** The pool validates a connection that was idle for half a second. */
+	/** The pool validates a connection that has not answered for 5 s. */
 	private static void awaitIdle() {
-		await().until(Deadline.after(Duration.ofMillis(600))::isPast);
+		await().until(Deadline.after(Duration.ofMillis(5_100))::isPast);
 	}
 
 	@Test

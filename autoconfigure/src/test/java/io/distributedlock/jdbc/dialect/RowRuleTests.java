@@ -84,7 +84,7 @@ class RowRuleTests {
 	void statementsFollowTheRule(DataSource database, String instant) throws SQLException {
 		TestDatabases.withTable(database);
 		try (Connection connection = database.getConnection()) {
-			Dialect dialect = DialectResolver.resolve(connection, JdbcLockSettings.DEFAULT_TABLE);
+			Dialect dialect = DatabaseKind.of(connection).dialect(JdbcLockSettings.DEFAULT_TABLE);
 			Random random = new Random(1);
 			for (int round = 0; round < ROUNDS; round++) {
 				long now = dialect.readStatus(connection).clockMicros();
@@ -182,7 +182,7 @@ class RowRuleTests {
 
 	private static void write(Connection connection, Dialect dialect, ModelRow row, String instant)
 			throws SQLException {
-		Object key = ((TableDialect) dialect).stored(KEY);
+		Object key = ((Dialect) dialect).stored(KEY);
 		Sql.update(connection, "DELETE FROM distributed_lock WHERE lock_key = ?", key);
 		Sql.update(connection, """
 				INSERT INTO distributed_lock (lock_key, owner, grant_order, expires_at, acquired_at, holder,

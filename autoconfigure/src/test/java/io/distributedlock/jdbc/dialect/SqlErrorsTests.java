@@ -72,6 +72,8 @@ class SqlErrorsTests {
 	void lostConnectionIsRecognized() {
 		assertThat(SqlErrors.isConnectionLost(new SQLNonTransientConnectionException("gone"))).isTrue();
 		assertThat(SqlErrors.isConnectionLost(error("08006", 0))).isTrue();
+		assertThat(SqlErrors.isConnectionLost(error("57P01", 0))).isTrue();
+		assertThat(SqlErrors.isConnectionLost(error("57014", 0))).isFalse();
 		assertThat(SqlErrors.isConnectionLost(new SQLException("no state"))).isFalse();
 	}
 

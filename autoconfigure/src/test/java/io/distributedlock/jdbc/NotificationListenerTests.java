@@ -1,25 +1,36 @@
 package io.distributedlock.jdbc;
 
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
+import io.distributedlock.jdbc.connection.ConnectionSource;
+import io.distributedlock.jdbc.connection.SqlCallExecutor;
 import io.distributedlock.jdbc.dialect.NotificationPayload;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.Mockito.mock;
 
-class NotifiedContenderRegistryTests {
+/** Contenders that the listener knows. */
+class NotificationListenerTests {
 
-	private final NotifiedContenderRegistry registry = new NotifiedContenderRegistry();
+	private final NotificationListener listener = new NotificationListener(mock(ConnectionSource.class),
+			mock(SqlCallExecutor.class));
+
+	@AfterEach
+	void close() {
+		this.listener.close();
+	}
 
 	@Test
 	void notificationReachesTheContenderOfItsKey() {
 		RecordingContender orders = new RecordingContender(0);
 		RecordingContender stock = new RecordingContender(0);
-		this.registry.register("orders", orders);
-		this.registry.register("stock", stock);
-		this.registry.notifyContender("- - - orders");
-		this.registry.notifyContender("- - - unknown");
-		this.registry.notifyContender("stock");
+		this.listener.register("orders", orders);
+		this.listener.register("stock", stock);
+		this.listener.forward("- - - orders");
+		this.listener.forward("- - - unknown");
+		this.listener.forward("stock");
 		assertThat(orders.notifications).isEqualTo(1);
 		assertThat(stock.notifications).isZero();
 	}
@@ -28,22 +39,22 @@ class NotifiedContenderRegistryTests {
 	void earlierContenderDoesNotUnregisterALaterOne() {
 		RecordingContender earlier = new RecordingContender(0);
 		RecordingContender later = new RecordingContender(0);
-		this.registry.register("orders", earlier);
-		this.registry.register("orders", later);
-		this.registry.unregister("orders", earlier);
-		this.registry.listeningChanged();
-		assertThat(earlier.changes).isZero();
-		assertThat(later.changes).isEqualTo(1);
-		this.registry.unregister("orders", later);
-		assertThat(this.registry.isEmpty()).isTrue();
+		this.listener.register("orders", earlier);
+		this.listener.register("orders", later);
+		this.listener.unregister("orders", earlier);
+		this.listener.forward("- - - orders");
+		assertThat(earlier.notifications).isZero();
+		assertThat(later.notifications).isEqualTo(1);
+		this.listener.unregister("orders", later);
+		assertThat(this.listener.contenders()).isZero();
 	}
 
 	@Test
 	void idleContendersAreUnregistered() {
-		this.registry.register("idle", new RecordingContender(9));
-		this.registry.register("active", new RecordingContender(10));
-		this.registry.unregisterIdleSince(10);
-		assertThat(this.registry.size()).isEqualTo(1);
+		this.listener.register("idle", new RecordingContender(9));
+		this.listener.register("active", new RecordingContender(10));
+		this.listener.unregisterIdleSince(10);
+		assertThat(this.listener.contenders()).isEqualTo(1);
 	}
 
 	private static final class RecordingContender implements NotifiedContender {
@@ -51,8 +62,6 @@ class NotifiedContenderRegistryTests {
 		private final long lastAttemptNanos;
 
 		private int notifications;
-
-		private int changes;
 
 		RecordingContender(long lastAttemptNanos) {
 			this.lastAttemptNanos = lastAttemptNanos;
@@ -65,7 +74,7 @@ class NotifiedContenderRegistryTests {
 
 		@Override
 		public void onListeningChanged() {
-			this.changes++;
+			// Nothing depends on it here.
 		}
 
 		@Override

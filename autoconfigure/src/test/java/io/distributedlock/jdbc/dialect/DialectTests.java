@@ -22,7 +22,7 @@ import io.distributedlock.provider.LockTimer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-class DialectResolverTests {
+class DialectTests {
 
 	private static Connection server(String product, String version) throws SQLException {
 		return TestDatabases.server(product, version, version);
@@ -32,9 +32,9 @@ class DialectResolverTests {
 	@Test
 	void serverBehindAProxyIsAskedForItsVersion() throws SQLException {
 		assertThat(
-				DialectResolver.resolve(TestDatabases.server("MySQL", "8.0.11", "11.4.5-MariaDB"), "distributed_lock"))
+				DatabaseKind.of(TestDatabases.server("MySQL", "8.0.11", "11.4.5-MariaDB")).dialect("distributed_lock"))
 			.isInstanceOf(MariaDbDialect.class);
-		assertThat(DialectResolver.resolve(TestDatabases.server("MySQL", "5.5.30", "8.4.3"), "distributed_lock"))
+		assertThat(DatabaseKind.of(TestDatabases.server("MySQL", "5.5.30", "8.4.3")).dialect("distributed_lock"))
 			.isInstanceOf(MySqlDialect.class);
 	}
 
@@ -44,7 +44,7 @@ class DialectResolverTests {
 	void serverThatIsTooOldIsRefused(String product, String version) throws SQLException {
 		Connection connection = server(product, version);
 		assertThatExceptionOfType(LockConfigurationException.class)
-			.isThrownBy(() -> DialectResolver.resolve(connection, "distributed_lock"))
+			.isThrownBy(() -> DatabaseKind.of(connection).dialect("distributed_lock"))
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_TOO_OLD))
 			.withMessageContaining(version)
 			.withMessageContaining("or later");
@@ -53,14 +53,14 @@ class DialectResolverTests {
 	@ParameterizedTest
 	@CsvSource({ "MariaDB, 10.6.0-MariaDB", "MySQL, 5.5.5-10.11.6-MariaDB-log", "MariaDB, 11.4.5-MariaDB-ubu2404" })
 	void laterMariaDbIsSupported(String product, String version) throws SQLException {
-		assertThat(DialectResolver.resolve(server(product, version), "distributed_lock"))
+		assertThat(DatabaseKind.of(server(product, version)).dialect("distributed_lock"))
 			.isInstanceOf(MariaDbDialect.class);
 	}
 
 	@ParameterizedTest
 	@CsvSource({ "8.0.15", "8.4.3-log", "9.1.0", "8.0.mysql_aurora.3.04.0" })
 	void laterMySqlIsSupported(String version) throws SQLException {
-		assertThat(DialectResolver.resolve(server("MySQL", version), "distributed_lock"))
+		assertThat(DatabaseKind.of(server("MySQL", version)).dialect("distributed_lock"))
 			.isInstanceOf(MySqlDialect.class);
 	}
 
@@ -69,7 +69,7 @@ class DialectResolverTests {
 	void serverThatOnlySpeaksAsMySqlIsRefusedByName(String version, String name) throws SQLException {
 		Connection connection = server("MySQL", version);
 		assertThatExceptionOfType(LockConfigurationException.class)
-			.isThrownBy(() -> DialectResolver.resolve(connection, "distributed_lock"))
+			.isThrownBy(() -> DatabaseKind.of(connection).dialect("distributed_lock"))
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NO_PROVIDER))
 			.withMessageContaining(name);
 	}
@@ -118,7 +118,7 @@ class DialectResolverTests {
 	void otherDatabaseIsRefused() throws SQLException {
 		Connection connection = server("Oracle", "Oracle Database 23ai");
 		assertThatExceptionOfType(LockConfigurationException.class)
-			.isThrownBy(() -> DialectResolver.resolve(connection, "distributed_lock"))
+			.isThrownBy(() -> DatabaseKind.of(connection).dialect("distributed_lock"))
 			.withMessageContaining("'Oracle' is not supported");
 	}
 

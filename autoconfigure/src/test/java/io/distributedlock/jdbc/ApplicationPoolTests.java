@@ -49,7 +49,7 @@ import static org.awaitility.Awaitility.await;
 
 /** Connections of a pool that is not the locks' own and has other settings. */
 @Tag("full")
-class ForeignPoolTests {
+class ApplicationPoolTests {
 
 	private static final Duration LEASE = Duration.ofMinutes(5);
 
@@ -71,7 +71,8 @@ class ForeignPoolTests {
 	}
 
 	private JdbcLockProvider provider(DataSource pool, int size) {
-		return new JdbcLockProvider(LockDataSource.of(pool, size), JdbcLockSettings.defaults("foreign"), this.timer);
+		return new JdbcLockProvider(LockDataSource.of(pool, size), JdbcLockSettings.defaults("application"),
+				this.timer);
 	}
 
 	private static AttemptResult attempt(JdbcLockProvider provider, boolean willWait) {
@@ -97,7 +98,7 @@ class ForeignPoolTests {
 				LockGrant grant = acquire(provider);
 				Map<LockGrant, Duration> leases = Map.of(grant, LEASE);
 				for (int lost = 0; lost < 4; lost++) {
-					proxy.onRequest(ForeignPoolTests::setsIsolation, Effect.BLACK_HOLE).once();
+					proxy.onRequest(ApplicationPoolTests::setsIsolation, Effect.BLACK_HOLE).once();
 					assertThatExceptionOfType(LockProviderException.class)
 						.isThrownBy(() -> resultOf(provider.renew(leases, Duration.ofMillis(300))));
 				}
@@ -165,8 +166,8 @@ class ForeignPoolTests {
 			try (ConnectionSource connections = LockDataSource.of(new SingleConnectionDataSource(failing, true), 1)
 				.connections()) {
 				Connection borrowed = connections.borrow(Deadline.after(PATIENCE));
-				assertThatExceptionOfType(SQLException.class)
-					.isThrownBy(() -> connections.adapt(borrowed, new H2Dialect("distributed_lock")));
+				assertThatExceptionOfType(SQLException.class).isThrownBy(
+						() -> connections.run(borrowed, new H2Dialect("distributed_lock"), 0, (any, dialect) -> true));
 			}
 			assertThat(connection.getTransactionIsolation()).isEqualTo(Connection.TRANSACTION_SERIALIZABLE);
 		}

@@ -23,17 +23,17 @@ import static org.mockito.BDDMockito.given;
 import static org.mockito.Mockito.mock;
 
 /** Databases that cannot keep row locks. No cluster runs here. */
-class RowLockServerCheckTests {
+class RowLockServerTests {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
 	@Test
 	void severalPrimariesAreRefused() {
 		LockTable table = mock(LockTable.class);
-		assertThatNoException().isThrownBy(() -> new RowLockServerCheck(table).run(TIMEOUT));
+		assertThatNoException().isThrownBy(() -> JdbcRowLockProvider.requireSuitable(table, TIMEOUT));
 		given(table.multiPrimary(any())).willReturn("wsrep_on=ON (Galera)");
 		assertThatExceptionOfType(LockConfigurationException.class)
-			.isThrownBy(() -> new RowLockServerCheck(table).run(TIMEOUT))
+			.isThrownBy(() -> JdbcRowLockProvider.requireSuitable(table, TIMEOUT))
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_UNSUITABLE))
 			.withMessageContaining("wsrep_on=ON (Galera)");
 	}
