@@ -50,7 +50,7 @@ public final class LockedMethod {
 		this.attribute = attribute;
 		this.described = MethodNames.describe(method, targetClass);
 		this.keys = attribute.keys().isEmpty() ? null
-				: KeyExpressions.parse(attribute.name(), attribute.keys(), expressions);
+				: new KeyExpressions(attribute.name(), attribute.keys(), expressions);
 		this.condition = (attribute.condition() != null) ? LockCondition.parse(attribute.condition(), expressions)
 				: null;
 		this.beans = expressions.beans();
@@ -138,19 +138,12 @@ public final class LockedMethod {
 
 	/** Runs the method, in a scope whose loss is no obstacle if the loss is ignored. */
 	@Nullable Object proceed(MethodInvocation invocation, LockLease lease) throws Throwable {
-		return proceed(invocation::proceed, lease);
-	}
-
-	/**
-	 * Runs a body of the method, as {@link #proceed(MethodInvocation, LockLease)} does.
-	 */
-	@Nullable Object proceed(Body body, LockLease lease) throws Throwable {
 		if (!ignoresLoss()) {
-			return body.run();
+			return invocation.proceed();
 		}
 		try (LockContext.Scope scope = LockContext.open(lease)) {
 			scope.ignoreLoss();
-			return body.run();
+			return invocation.proceed();
 		}
 	}
 
@@ -191,13 +184,6 @@ public final class LockedMethod {
 			throw LockedMethodChecks.unfinishedResult(this.described, unfinished);
 		}
 		return result;
-	}
-
-	/** Runs the method. */
-	interface Body {
-
-		@Nullable Object run() throws Throwable;
-
 	}
 
 }

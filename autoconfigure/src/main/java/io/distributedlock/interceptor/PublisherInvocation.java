@@ -79,7 +79,7 @@ final class PublisherInvocation {
 	}
 
 	private Mono<Object> monoWork(LockLease lease) {
-		Mono<Object> work = Mono.fromDirect(proceed(lease));
+		Mono<Object> work = Mono.fromDirect(proceed());
 		if (this.method.interruptsWhenLost()) {
 			// Cancels the work, as takeUntilOther does not after an error.
 			work = Mono.firstWithSignal(work, lossOf(lease).then(Mono.error(() -> LossExceptions.of(lease))));
@@ -88,7 +88,7 @@ final class PublisherInvocation {
 	}
 
 	private Flux<Object> fluxWork(LockLease lease) {
-		Flux<Object> work = Flux.from(proceed(lease));
+		Flux<Object> work = Flux.from(proceed());
 		if (this.method.interruptsWhenLost()) {
 			work = work.takeUntilOther(lossOf(lease))
 				.concatWith(Mono
@@ -107,10 +107,10 @@ final class PublisherInvocation {
 	 * is exposed on this thread, where advice of AspectJ looks for it.
 	 */
 	@SuppressWarnings("unchecked")
-	private Publisher<Object> proceed(LockLease lease) {
+	private Publisher<Object> proceed() {
 		MethodInvocation call = clone(this.invocation);
 		try {
-			Object work = this.method.proceed(() -> ExposeInvocationInterceptor.INSTANCE.invoke(call), lease);
+			Object work = ExposeInvocationInterceptor.INSTANCE.invoke(call);
 			return (work != null) ? (Publisher<Object>) work : Mono.error(this.method.nullPublisher());
 		}
 		catch (Throwable ex) {

@@ -7,7 +7,8 @@ import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Predicate;
+import java.util.function.BiPredicate;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -100,28 +101,34 @@ final class KeyVariables {
 	}
 
 	/** Returns the variables of an expression that no declaration of the method has. */
-	Set<String> unknownIn(SpelNode node) {
-		Set<String> unknown = new LinkedHashSet<>();
-		collect(node, (name) -> !this.indexes.containsKey(name) && !BUILT_IN.contains(name), true, unknown);
-		return unknown;
+	Set<String> unknownIn(SpelNode root) {
+		return find(root, (node, name) -> node instanceof FunctionReference
+				|| (!this.indexes.containsKey(name) && !BUILT_IN.contains(name)));
 	}
 
 	/** Returns the variables of an expression that mean two arguments or the call. */
-	Set<String> ambiguousIn(SpelNode node) {
+	Set<String> ambiguousIn(SpelNode root) {
+		return find(root, (node, name) -> node instanceof VariableReference && this.ambiguous.contains(name));
+	}
+
+	private static Set<String> find(SpelNode root, BiPredicate<SpelNode, String> matching) {
 		Set<String> found = new LinkedHashSet<>();
-		collect(node, this.ambiguous::contains, false, found);
+		forEachNode(root, (node) -> {
+			if (node instanceof VariableReference || node instanceof FunctionReference) {
+				String name = node.toStringAST().substring(1).replaceFirst("\\(.*", "");
+				if (matching.test(node, name)) {
+					found.add("#" + name);
+				}
+			}
+		});
 		return found;
 	}
 
-	private static void collect(SpelNode node, Predicate<String> matching, boolean functions, Set<String> found) {
-		if (node instanceof VariableReference || node instanceof FunctionReference) {
-			String name = node.toStringAST().substring(1).replaceFirst("\\(.*", "");
-			if ((node instanceof FunctionReference) ? functions : matching.test(name)) {
-				found.add("#" + name);
-			}
-		}
+	/** Passes on each node of an expression, a parent before its children. */
+	static void forEachNode(SpelNode node, Consumer<SpelNode> consumer) {
+		consumer.accept(node);
 		for (int i = 0; i < node.getChildCount(); i++) {
-			collect(node.getChild(i), matching, functions, found);
+			forEachNode(node.getChild(i), consumer);
 		}
 	}
 

@@ -2,6 +2,7 @@ package io.distributedlock.interceptor.expression;
 
 import java.lang.reflect.Method;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -12,6 +13,7 @@ import org.springframework.context.expression.BeanFactoryResolver;
 import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.ParseException;
 import org.springframework.expression.spel.SpelParserConfiguration;
+import org.springframework.expression.spel.ast.BeanReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
@@ -19,6 +21,7 @@ import org.springframework.expression.spel.support.StandardTypeLocator;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
+import io.distributedlock.interceptor.expression.KeyEvaluationContext.KeptPropertyAccessor;
 
 /**
  * Parser of the expressions of one locked method, and source of the context that they are
@@ -51,6 +54,7 @@ public final class MethodExpressions {
 		// The context class loader may be that of a thread which does not see the
 		// application.
 		context.setTypeLocator(new StandardTypeLocator(targetClass.getClassLoader()));
+		context.setPropertyAccessors(List.of(new KeptPropertyAccessor()));
 		context.setBeanResolver(new BeanFactoryResolver(beanFactory));
 		this.shared = context;
 	}
@@ -58,6 +62,11 @@ public final class MethodExpressions {
 	/** Returns the locked method, for messages. */
 	public String method() {
 		return this.method;
+	}
+
+	/** Returns the places of the arguments by their names. */
+	Map<String, Integer> indexes() {
+		return this.indexes;
 	}
 
 	/** Returns the names of the beans that the expressions use. */
@@ -93,7 +102,11 @@ public final class MethodExpressions {
 		}
 		checkWords(attribute, expression, described);
 		checkVariables(expression, described + " uses ");
-		BeanReferences.collect(expression.getAST(), this.beans);
+		KeyVariables.forEachNode(expression.getAST(), (node) -> {
+			if (node instanceof BeanReference) {
+				this.beans.add(node.toStringAST().replaceAll("^[@&]|'", ""));
+			}
+		});
 		return expression;
 	}
 

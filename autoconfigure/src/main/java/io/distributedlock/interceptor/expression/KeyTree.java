@@ -1,8 +1,10 @@
 package io.distributedlock.interceptor.expression;
 
+import java.util.Map;
+import java.util.Objects;
+
 import org.springframework.expression.TypedValue;
 import org.springframework.expression.spel.ExpressionState;
-import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.SpelParserConfiguration;
 import org.springframework.expression.spel.ast.CompoundExpression;
 import org.springframework.expression.spel.ast.Elvis;
@@ -11,41 +13,45 @@ import org.springframework.expression.spel.ast.Literal;
 import org.springframework.expression.spel.ast.OpPlus;
 import org.springframework.expression.spel.ast.SpelNodeImpl;
 import org.springframework.expression.spel.ast.Ternary;
+import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.util.ObjectUtils;
 
 import io.distributedlock.LockError;
 
 /**
- * Check of the operands of a concatenation such as {@code 'order:' + #id}, which SpEL
- * would join as {@code order:null}. The operators are built anew when the key is parsed,
- * with checked operands, so that each operand is evaluated once.
+ * The syntax tree of a key, rebuilt when the key is parsed. The operands of a
+ * concatenation such as {@code 'order:' + #id} are checked, which SpEL would join as
+ * {@code order:null}; each operand is evaluated once. Arguments are read by their places:
+ * a variable of SpEL computes a descriptor of its value with each call, for a compiler
+ * that is not used.
  */
-public final class KeyConcatenation {
+final class KeyTree {
 
-	private KeyConcatenation() {
+	private KeyTree() {
 	}
 
-	public static SpelExpression check(SpelExpression expression, String method) {
+	static SpelExpression of(SpelExpression expression, MethodExpressions method) {
 		SpelNodeImpl root = (SpelNodeImpl) expression.getAST();
-		SpelNodeImpl checked = rebuild(root, new KeyText(method, expression));
-		return (checked != root)
-				? new SpelExpression(expression.getExpressionString(), checked, new SpelParserConfiguration())
-				: expression;
+		return new SpelExpression(expression.getExpressionString(),
+				rebuild(root, new KeyText(method.method(), expression), method.indexes()),
+				new SpelParserConfiguration());
 	}
 
-	/** Rebuilds what has a concatenation as its value; other nodes stay. */
-	private static SpelNodeImpl rebuild(SpelNodeImpl node, KeyText text) {
+	/** Rebuilds what gives an expression its value; other nodes stay. */
+	private static SpelNodeImpl rebuild(SpelNodeImpl node, KeyText text, Map<String, Integer> indexes) {
+		Integer index = (node instanceof VariableReference) ? indexes.get(node.toStringAST().substring(1)) : null;
+		if (index != null) {
+			return new Argument(node, index);
+		}
 		SpelNodeImpl[] children = childrenOf(node);
 		boolean concatenation = node instanceof OpPlus && children.length == 2;
-		boolean changed = concatenation;
 		for (int i = 0; i < children.length; i++) {
-			SpelNodeImpl child = rebuild(children[i], text);
-			changed |= child != children[i];
+			SpelNodeImpl child = rebuild(children[i], text, indexes);
 			children[i] = (concatenation && !(child instanceof OpPlus) && !(child instanceof Literal))
 					? new Operand(child, text) : child;
 		}
-		return changed ? copyOf(node, children) : node;
+		return copyOf(node, children);
 	}
 
 	private static SpelNodeImpl[] childrenOf(SpelNodeImpl node) {
@@ -74,16 +80,39 @@ public final class KeyConcatenation {
 		return (node instanceof CompoundExpression) ? new CompoundExpression(start, end, children) : node;
 	}
 
+	/** An argument of the call. */
+	private static final class Argument extends SpelNodeImpl {
+
+		private final int index;
+
+		private final String text;
+
+		Argument(SpelNodeImpl variable, int index) {
+			super(variable.getStartPosition(), variable.getEndPosition());
+			this.index = index;
+			this.text = variable.toStringAST();
+		}
+
+		@Override
+		public TypedValue getValueInternal(ExpressionState state) {
+			KeyRoot root = (KeyRoot) Objects.requireNonNull(state.getRootContextObject().getValue());
+			return new TypedValue(root.args()[this.index]);
+		}
+
+		@Override
+		public String toStringAST() {
+			return this.text;
+		}
+
+	}
+
 	/** An operand whose value has to have a text that is the same in every process. */
 	private static final class Operand extends SpelNodeImpl {
-
-		private final SpelNode node;
 
 		private final KeyText text;
 
 		Operand(SpelNodeImpl node, KeyText text) {
 			super(node.getStartPosition(), node.getEndPosition(), node);
-			this.node = node;
 			this.text = text;
 		}
 
@@ -103,7 +132,7 @@ public final class KeyConcatenation {
 
 		@Override
 		public String toStringAST() {
-			return this.node.toStringAST();
+			return this.children[0].toStringAST();
 		}
 
 	}
