@@ -34,6 +34,11 @@ final class DeclaredResult {
 		this.rawType = this.type.resolve(method.getReturnType());
 	}
 
+	/** Returns the locked method. */
+	Method method() {
+		return this.method;
+	}
+
 	/**
 	 * Finds the value of a call that is skipped.
 	 * @return its supplier, or {@code null} if only {@code null} or a publisher without

@@ -13,6 +13,7 @@ import org.springframework.expression.spel.standard.SpelExpression;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockContext;
+import io.distributedlock.LockError;
 import io.distributedlock.LockException;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockNotAcquiredException;
@@ -41,12 +42,14 @@ public final class LockedMethod {
 
 	private final BusyReaction onBusy;
 
-	private final FailureReaction onFailure;
+	private final FailureReactions reactions;
+
+	private final DeclaredResult result;
 
 	private final String described;
 
 	LockedMethod(LockAttribute attribute, Method method, Class<?> targetClass, MethodExpressions expressions,
-			BusyReactions reactions) {
+			FailureReactions reactions) {
 		this.attribute = attribute;
 		this.described = MethodNames.describe(method, targetClass);
 		this.keys = attribute.keys().isEmpty() ? null
@@ -56,8 +59,9 @@ public final class LockedMethod {
 		this.beans = expressions.beans();
 		this.kind = ResultKind.of(method.getReturnType());
 		this.request = attribute.request();
-		this.onBusy = reactions.onBusy(attribute, method, targetClass);
-		this.onFailure = reactions.onFailure(method, targetClass);
+		this.reactions = reactions;
+		this.result = new DeclaredResult(method, targetClass);
+		this.onBusy = reactions.onBusy(attribute, this.result, targetClass);
 	}
 
 	LockRequest request(MethodInvocation invocation) {
@@ -131,7 +135,7 @@ public final class LockedMethod {
 			return this.onBusy.react(invocation, busy);
 		}
 		if (ex instanceof LockProviderException) {
-			return this.onFailure.react(invocation, ex);
+			return this.reactions.handle(ex, invocation, this.result);
 		}
 		throw ex;
 	}
@@ -168,20 +172,28 @@ public final class LockedMethod {
 	/** Refuses to wait for a lock on a thread of an event loop. */
 	void requireBlockingThread() {
 		if (ReactorPresence.isOnNonBlockingThread()) {
-			throw LockedMethodChecks.nonBlockingThread(this.described);
+			throw new LockConfigurationException(LockError.NON_BLOCKING_THREAD,
+					"The locked method " + this.described + " was called on '" + Thread.currentThread().getName()
+							+ "', a thread of an event loop, which must not wait for a lock",
+					"Return a Mono: it waits without a thread. Or call the method on Schedulers.boundedElastic()");
 		}
 	}
 
 	/** Reports a method that has returned {@code null} where a publisher is declared. */
 	LockConfigurationException nullPublisher() {
-		return LockedMethodChecks.nullPublisher(this.described);
+		return new LockConfigurationException(LockError.UNSUITABLE_RESULT,
+				"The locked method " + this.described + " returned null in place of a publisher",
+				"Return Mono.empty() or Flux.empty()");
 	}
 
 	/** Refuses a result whose work continues after the lock is released. */
 	@Nullable Object requireFinished(@Nullable Object result) {
 		Class<?> unfinished = UnfinishedResults.find(result);
 		if (unfinished != null) {
-			throw LockedMethodChecks.unfinishedResult(this.described, unfinished);
+			throw new LockConfigurationException(LockError.UNSUPPORTED_RESULT,
+					"The locked method " + this.described + " returned a " + unfinished.getName()
+							+ " that is not finished: its work continues after the lock is released",
+					LockedMethodChecks.HELD_RESULTS);
 		}
 		return result;
 	}

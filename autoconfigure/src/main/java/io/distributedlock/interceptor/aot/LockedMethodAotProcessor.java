@@ -46,7 +46,7 @@ final class LockedMethodAotProcessor implements BeanRegistrationAotProcessor {
 	}
 
 	private static void registerFallback(LockedMethod locked, ReflectionHints hints) {
-		if (locked.onBusy() instanceof FallbackReaction fallback) {
+		if (locked.onBusy() instanceof FallbackReaction fallback && fallback.method() != null) {
 			hints.registerMethod(fallback.method(), ExecutableMode.INVOKE);
 		}
 	}

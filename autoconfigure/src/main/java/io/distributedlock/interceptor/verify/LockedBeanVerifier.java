@@ -34,7 +34,6 @@ import org.springframework.util.ClassUtils;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockFailureHandler;
-import io.distributedlock.interceptor.AsyncMethods;
 import io.distributedlock.interceptor.LockAdvisor;
 import io.distributedlock.interceptor.LockOperationsLookup;
 import io.distributedlock.interceptor.LockedMethodChecks;
@@ -154,7 +153,8 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 		this.started = true;
 		this.seen.clear();
 		if (this.operations != null) {
-			this.methods.requireProviders(this.operations);
+			LockOperationsLookup providers = this.operations;
+			this.methods.forEach((method) -> method.requireProvider(providers));
 		}
 		checkFailureHandlers();
 	}
@@ -248,8 +248,8 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 		if (this.methods.isLocked(type) && this.beanFactory
 			.containsBeanDefinition(TaskManagementConfigUtils.ASYNC_EXECUTION_ASPECT_BEAN_NAME)) {
 			for (Method method : this.methods.methods(type)) {
-				if (AsyncMethods.isAsync(method, type)) {
-					throw AsyncMethods.insideLock(method, ClassUtils.getUserClass(type));
+				if (LockedMethodChecks.isAsync(method, type)) {
+					throw LockedMethodChecks.asyncInsideLock(method, ClassUtils.getUserClass(type));
 				}
 			}
 		}
