@@ -80,18 +80,7 @@ final class ReactiveHold {
 		return (lease instanceof JoinableLease own) ? own.closeUnusedAsync() : lease.closeAsync();
 	}
 
-	<T> Mono<T> within(LockLease lease, Supplier<? extends Mono<T>> body) {
-		return Mono.defer(() -> {
-			try {
-				return opened(lease, body);
-			}
-			catch (Throwable ex) {
-				return Mono.error(ex);
-			}
-		}).contextWrite((context) -> ReactiveLockContext.with(context, lease));
-	}
-
-	<T> Flux<T> withinMany(LockLease lease, Supplier<? extends Publisher<T>> body) {
+	<T> Flux<T> within(LockLease lease, Supplier<? extends Publisher<T>> body) {
 		return Flux.defer(() -> {
 			try {
 				return opened(lease, body);
