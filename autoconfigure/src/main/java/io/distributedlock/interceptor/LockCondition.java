@@ -13,25 +13,14 @@ import io.distributedlock.interceptor.expression.MethodExpressions;
 /**
  * The condition of one locked method. Parsed once; evaluated once for each call, before
  * the key.
+ *
+ * @param method the method
+ * @param expression the parsed expression
  */
-final class LockCondition {
-
-	private final MethodExpressions method;
-
-	private final SpelExpression expression;
-
-	private LockCondition(MethodExpressions method, SpelExpression expression) {
-		this.method = method;
-		this.expression = expression;
-	}
+record LockCondition(MethodExpressions method, SpelExpression expression) {
 
 	static LockCondition parse(String text, MethodExpressions method) {
 		return new LockCondition(method, method.parse("condition", text));
-	}
-
-	/** Returns the parsed expression. */
-	SpelExpression expression() {
-		return this.expression;
 	}
 
 	/** Returns the expression, for messages. */

@@ -1,15 +1,10 @@
 package io.distributedlock.interceptor;
 
 import java.lang.reflect.Method;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Objects;
-import java.util.Set;
 
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
-
-import org.springframework.expression.spel.standard.SpelExpression;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockContext;
@@ -34,7 +29,7 @@ public final class LockedMethod {
 
 	private final @Nullable LockCondition condition;
 
-	private final Set<String> beans;
+	private final MethodExpressions expressions;
 
 	private final LockRequest request;
 
@@ -56,7 +51,7 @@ public final class LockedMethod {
 				: new KeyExpressions(attribute.name(), attribute.keys(), expressions);
 		this.condition = (attribute.condition() != null) ? LockCondition.parse(attribute.condition(), expressions)
 				: null;
-		this.beans = expressions.beans();
+		this.expressions = expressions;
 		this.kind = ResultKind.of(method.getReturnType());
 		this.request = attribute.request();
 		this.reactions = reactions;
@@ -79,20 +74,8 @@ public final class LockedMethod {
 	}
 
 	/** Returns the expressions of the key and the condition. */
-	public List<SpelExpression> expressions() {
-		List<SpelExpression> expressions = new ArrayList<>();
-		if (this.keys != null) {
-			expressions.addAll(this.keys.expressions());
-		}
-		if (this.condition != null) {
-			expressions.add(this.condition.expression());
-		}
-		return expressions;
-	}
-
-	/** Returns the names of the beans that the key and the condition use. */
-	public Set<String> beans() {
-		return this.beans;
+	public MethodExpressions expressions() {
+		return this.expressions;
 	}
 
 	/** Returns the condition, or {@code null} if each call is locked. */
@@ -171,7 +154,7 @@ public final class LockedMethod {
 
 	/** Refuses to wait for a lock on a thread of an event loop. */
 	void requireBlockingThread() {
-		if (ReactorPresence.isOnNonBlockingThread()) {
+		if (ResultKind.isOnNonBlockingThread()) {
 			throw new LockConfigurationException(LockError.NON_BLOCKING_THREAD,
 					"The locked method " + this.described + " was called on '" + Thread.currentThread().getName()
 							+ "', a thread of an event loop, which must not wait for a lock",

@@ -159,7 +159,7 @@ public final class LockedMethodRegistry {
 	/** Returns the names of the beans that keys and conditions of a class use. */
 	public Set<String> beans(Class<?> targetClass) {
 		Set<String> beans = new TreeSet<>();
-		of(targetClass).values().forEach((method) -> beans.addAll(method.beans()));
+		of(targetClass).values().forEach((method) -> beans.addAll(method.expressions().beans()));
 		return beans;
 	}
 

@@ -63,7 +63,7 @@ final class PublisherInvocation {
 			AtomicBoolean started = new AtomicBoolean();
 			return locks().execute(this.request, (lease) -> {
 				started.set(true);
-				return monoWork(lease);
+				return Mono.fromDirect(work(lease));
 			}).onErrorResume(LockException.class, (ex) -> started.get() ? Mono.error(ex) : Mono.from(react(ex)));
 		});
 	}
@@ -73,21 +73,12 @@ final class PublisherInvocation {
 			AtomicBoolean started = new AtomicBoolean();
 			return locks().executeMany(this.request, (lease) -> {
 				started.set(true);
-				return fluxWork(lease);
+				return work(lease);
 			}).onErrorResume(LockException.class, (ex) -> started.get() ? Flux.error(ex) : Flux.from(react(ex)));
 		});
 	}
 
-	private Mono<Object> monoWork(LockLease lease) {
-		Mono<Object> work = Mono.fromDirect(proceed());
-		if (this.method.interruptsWhenLost()) {
-			// Cancels the work, as takeUntilOther does not after an error.
-			work = Mono.firstWithSignal(work, lossOf(lease).then(Mono.error(() -> LossExceptions.of(lease))));
-		}
-		return work.doOnNext(this.method::requireFinished);
-	}
-
-	private Flux<Object> fluxWork(LockLease lease) {
+	private Flux<Object> work(LockLease lease) {
 		Flux<Object> work = Flux.from(proceed());
 		if (this.method.interruptsWhenLost()) {
 			work = work.takeUntilOther(lossOf(lease))

@@ -11,7 +11,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.spel.SpelEvaluationException;
 import org.springframework.expression.spel.SpelMessage;
-import org.springframework.expression.spel.standard.SpelExpression;
 
 import io.distributedlock.InvalidLockKeyException;
 import io.distributedlock.LockConfigurationException;
@@ -44,11 +43,6 @@ public final class KeyExpressions {
 			.toList();
 	}
 
-	/** Returns the parsed expressions. */
-	public List<SpelExpression> expressions() {
-		return this.parts.stream().map(KeyText::expression).toList();
-	}
-
 	public List<LockKey> resolve(MethodInvocation invocation) {
 		EvaluationContext context = this.method.context(invocation);
 		String[] parts = new String[this.parts.size()];
@@ -70,17 +64,13 @@ public final class KeyExpressions {
 				place = i;
 			}
 		}
-		return keys(parts, elements, place);
-	}
-
-	private List<LockKey> keys(String[] parts, @Nullable List<String> elements, int place) {
 		if (elements == null) {
 			return List.of(LockKey.of(this.name, parts));
 		}
 		List<LockKey> keys = new ArrayList<>(elements.size());
 		for (String element : elements) {
 			parts[place] = element;
-			keys.add(LockKey.of(this.name, parts.clone()));
+			keys.add(LockKey.of(this.name, parts));
 		}
 		return keys;
 	}

@@ -1,6 +1,7 @@
 package io.distributedlock.interceptor.expression;
 
 import java.lang.reflect.Method;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -43,7 +44,7 @@ public final class MethodExpressions {
 
 	private final EvaluationContext shared;
 
-	private final Set<String> beans = new LinkedHashSet<>();
+	private final List<SpelExpression> parsed = new ArrayList<>();
 
 	public MethodExpressions(Method method, Class<?> targetClass, BeanFactory beanFactory) {
 		this.method = MethodNames.describe(method, targetClass);
@@ -69,9 +70,20 @@ public final class MethodExpressions {
 		return this.indexes;
 	}
 
+	/** Returns the expressions that were parsed so far. */
+	public List<SpelExpression> parsed() {
+		return this.parsed;
+	}
+
 	/** Returns the names of the beans that the expressions use. */
 	public Set<String> beans() {
-		return Set.copyOf(this.beans);
+		Set<String> beans = new LinkedHashSet<>();
+		this.parsed.forEach((expression) -> KeyVariables.forEachNode(expression.getAST(), (node) -> {
+			if (node instanceof BeanReference) {
+				beans.add(node.toStringAST().replaceAll("^[@&]|'", ""));
+			}
+		}));
+		return beans;
 	}
 
 	/** Returns the context of one call. */
@@ -102,11 +114,7 @@ public final class MethodExpressions {
 		}
 		checkWords(attribute, expression, described);
 		checkVariables(expression, described + " uses ");
-		KeyVariables.forEachNode(expression.getAST(), (node) -> {
-			if (node instanceof BeanReference) {
-				this.beans.add(node.toStringAST().replaceAll("^[@&]|'", ""));
-			}
-		});
+		this.parsed.add(expression);
 		return expression;
 	}
 

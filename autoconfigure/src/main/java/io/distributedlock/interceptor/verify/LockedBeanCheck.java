@@ -59,8 +59,13 @@ final class LockedBeanCheck {
 
 	private final SelfInvocationWarning selfInvocations;
 
-	private LockedBeanCheck(Object bean, String beanName, LockedMethodRegistry methods,
-			SelfInvocationWarning selfInvocations, @Nullable LockOperationsLookup operations) {
+	/**
+	 * Creates a check of one bean.
+	 * @param operations the lookup of the providers that its methods name, or
+	 * {@code null} while they may not be created yet
+	 */
+	LockedBeanCheck(Object bean, String beanName, LockedMethodRegistry methods, SelfInvocationWarning selfInvocations,
+			@Nullable LockOperationsLookup operations) {
 		this.bean = bean;
 		this.beanName = beanName;
 		this.methods = methods;
@@ -68,17 +73,7 @@ final class LockedBeanCheck {
 		this.operations = operations;
 	}
 
-	/**
-	 * Checks a bean.
-	 * @param operations the lookup of the providers that its methods name, or
-	 * {@code null} while they may not be created yet
-	 */
-	static void check(Object bean, String beanName, LockedMethodRegistry methods, SelfInvocationWarning selfInvocations,
-			@Nullable LockOperationsLookup operations) {
-		new LockedBeanCheck(bean, beanName, methods, selfInvocations, operations).checkLayers();
-	}
-
-	private void checkLayers() {
+	void check() {
 		Set<Class<?>> locked = new LinkedHashSet<>();
 		Object layer = this.bean;
 		Class<?> type = layer.getClass();

@@ -116,8 +116,7 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 	/** Checks also beans that the container has only to initialize. */
 	@Override
 	public Object postProcessBeforeInitialization(Object bean, String beanName) {
-		checkClass(bean.getClass());
-		checkCallbacks(bean.getClass(), beanName);
+		postProcessAfterInstantiation(bean, beanName);
 		return bean;
 	}
 
@@ -235,8 +234,9 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 
 	private void checkProxies(Object bean, String beanName) {
 		try {
-			LockedBeanCheck.check(bean, beanName, this.methods, this.selfInvocations,
-					this.started ? this.operations : null);
+			new LockedBeanCheck(bean, beanName, this.methods, this.selfInvocations,
+					this.started ? this.operations : null)
+				.check();
 		}
 		catch (LockConfigurationException ex) {
 			throw (ex.error() == LockError.NOT_ADVISED && !hasLocks()) ? withoutLocks(bean, beanName) : ex;
@@ -270,8 +270,7 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 	}
 
 	private void checkClass(Class<?> type) {
-		if (Modifier.isFinal(type.getModifiers()) && !type.isHidden() && !Proxy.isProxyClass(type)
-				&& this.methods.isLocked(type)
+		if (this.methods.isLocked(type) && Modifier.isFinal(type.getModifiers()) && !type.isHidden() && !Proxy.isProxyClass(type)
 				&& (classProxies() || ClassUtils.getAllInterfacesForClass(type).length == 0)) {
 			throw new LockConfigurationException(LockError.NOT_PROXYABLE,
 					"The class " + type.getName()
