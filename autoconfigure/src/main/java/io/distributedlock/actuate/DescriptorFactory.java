@@ -98,13 +98,14 @@ record DescriptorFactory(boolean keysShown, Duration timeout) {
 	/** Of its own grants this process knows the present token. */
 	private static @Nullable FencingToken token(StoredLock lock, LockSnapshot snapshot) {
 		Long order = lock.order();
-		return (order == null) ? null : snapshot.held()
-			.stream()
-			.filter((held) -> held.key().encoded().equals(lock.key()))
-			.map(Held::token)
-			.filter(lock::isGrantOf)
-			.findFirst()
-			.orElseGet(() -> FencingToken.of(order, 0));
+		return (order == null) ? null
+				: snapshot.held()
+					.stream()
+					.filter((held) -> held.key().encoded().equals(lock.key()))
+					.map(Held::token)
+					.filter(lock::isGrantOf)
+					.findFirst()
+					.orElseGet(() -> FencingToken.of(order, 0));
 	}
 
 	private static @Nullable Long millis(@Nullable Duration duration) {

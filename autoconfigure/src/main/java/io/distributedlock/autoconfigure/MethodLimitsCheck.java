@@ -70,8 +70,8 @@ final class MethodLimitsCheck {
 					"Use a shorter lease of the method, which is renewed while it runs, or raise ");
 		}
 		if (attribute.request().minHold() != null && longest.isExceededBy(attribute.request().minHold())) {
-			throw tooLong(LockError.INVALID_MIN_HOLD, method, "minHold of " + attribute.request().minHold(), provider, longest,
-					"Use a shorter minHold of the method, or raise ");
+			throw tooLong(LockError.INVALID_MIN_HOLD, method, "minHold of " + attribute.request().minHold(), provider,
+					longest, "Use a shorter minHold of the method, or raise ");
 		}
 	}
 

@@ -89,8 +89,7 @@ final class FailureReactions {
 	 * Returns the result of the handler in place of that of a call.
 	 * @throws Throwable what the caller gets; the failure if there is no handler
 	 */
-	@Nullable Object handle(LockException failure, MethodInvocation invocation, DeclaredResult result)
-			throws Throwable {
+	@Nullable Object handle(LockException failure, MethodInvocation invocation, DeclaredResult result) throws Throwable {
 		LockFailureHandler found = find(failure);
 		if (found == null) {
 			throw failure;

@@ -1,7 +1,6 @@
 package io.distributedlock.interceptor;
 
 import org.aopalliance.intercept.MethodInvocation;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.expression.spel.standard.SpelExpression;
 
@@ -33,20 +32,9 @@ record LockCondition(MethodExpressions method, SpelExpression expression) {
 	 * @throws LockConfigurationException if the value is neither true nor false
 	 */
 	boolean isTrue(MethodInvocation invocation) {
-		Object value = evaluate(invocation);
-		if (value instanceof Boolean result) {
-			return result;
-		}
-		throw new LockConfigurationException(LockError.CONDITION_EVALUATION,
-				described() + " is neither true nor false, but "
-						+ ((value != null) ? "of type " + value.getClass().getName() : "null"),
-				"Write an expression that is true or false for every call: \"#order.total > 100\","
-						+ " or \"#order?.urgent == true\" where a part of it may be null");
-	}
-
-	private @Nullable Object evaluate(MethodInvocation invocation) {
+		Object value;
 		try {
-			return this.expression.getValue(this.method.context(invocation));
+			value = this.expression.getValue(this.method.context(invocation));
 		}
 		catch (LockException ex) {
 			throw ex;
@@ -56,6 +44,14 @@ record LockCondition(MethodExpressions method, SpelExpression expression) {
 					described() + " could not be evaluated: " + ex.getMessage(),
 					"Let the expression fit every argument that the method may be called with", ex);
 		}
+		if (value instanceof Boolean result) {
+			return result;
+		}
+		throw new LockConfigurationException(LockError.CONDITION_EVALUATION,
+				described() + " is neither true nor false, but "
+						+ ((value != null) ? "of type " + value.getClass().getName() : "null"),
+				"Write an expression that is true or false for every call: \"#order.total > 100\","
+						+ " or \"#order?.urgent == true\" where a part of it may be null");
 	}
 
 	private String described() {

@@ -51,7 +51,7 @@ public final class LockedMethodChecks {
 		}
 		String modifier = Modifier
 			.toString(method.getModifiers() & (Modifier.PRIVATE | Modifier.STATIC | Modifier.FINAL))
-			.split(" ")[0];
+			.replaceFirst(" .*", "");
 		if (!modifier.isEmpty()) {
 			boolean kotlin = Modifier.isFinal(method.getModifiers()) && KotlinDetector.isKotlinType(declaring);
 			throw notProxyable(method, targetClass,
@@ -97,8 +97,7 @@ public final class LockedMethodChecks {
 		ResolvableType declared = ResolvableType.forMethodReturnType(method, targetClass);
 		boolean held = ResultKind.of(method.getReturnType()) != ResultKind.VALUE;
 		Class<?> result = UnfinishedResults.findType(held ? declared.getGeneric(0) : declared);
-		boolean async = Future.class.isAssignableFrom(method.getReturnType())
-				&& isAsync(method, targetClass);
+		boolean async = Future.class.isAssignableFrom(method.getReturnType()) && isAsync(method, targetClass);
 		if (result != null && !async) {
 			throw unsupportedResult(method, targetClass, result.getName());
 		}

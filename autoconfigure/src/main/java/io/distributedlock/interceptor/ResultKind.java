@@ -43,7 +43,7 @@ public enum ResultKind {
 		return REACTOR && Schedulers.isInNonBlockingThread();
 	}
 
-	boolean isReactive() {
+	public boolean isReactive() {
 		return this == MONO || this == FLUX;
 	}
 

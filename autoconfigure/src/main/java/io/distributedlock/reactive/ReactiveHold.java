@@ -100,22 +100,18 @@ final class ReactiveHold {
 		if (!this.state.compareAndSet(lease, STARTED)) {
 			throw new CancellationException("The subscription was cancelled before its body was called");
 		}
-		requireHeld(lease);
-		try (LockContext.Scope scope = LockContext.open(lease)) {
-			if (this.lossIgnored) {
-				scope.ignoreLoss();
-			}
-			return body.get();
-		}
-	}
-
-	private void requireHeld(LockLease lease) {
 		try {
 			lease.ensureHeld();
 		}
 		catch (RuntimeException ex) {
 			this.refused = true;
 			throw ex;
+		}
+		try (LockContext.Scope scope = LockContext.open(lease)) {
+			if (this.lossIgnored) {
+				scope.ignoreLoss();
+			}
+			return body.get();
 		}
 	}
 

@@ -70,7 +70,8 @@ public final class ReactiveLockTemplate {
 			ReactiveHold hold = new ReactiveHold(this.lossIgnored);
 			return Mono
 				.usingWhen(acquire(request, hold, context),
-						(lease) -> Mono.fromDirect(hold.within(lease, () -> body.apply(lease))), hold::release, hold::releaseAfter, hold::release)
+						(lease) -> Mono.fromDirect(hold.within(lease, () -> body.apply(lease))), hold::release,
+						hold::releaseAfter, hold::release)
 				.onErrorMap(hold::unwrapped)
 				.doFinally((signal) -> hold.end());
 		});

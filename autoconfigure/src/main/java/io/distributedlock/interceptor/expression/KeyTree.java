@@ -28,6 +28,11 @@ import io.distributedlock.LockError;
  */
 final class KeyTree {
 
+	/** The nodes that can be rebuilt: those whose value is made of their children's. */
+	private static final Map<Class<?>, NodeFactory> FACTORIES = Map.of(OpPlus.class, OpPlus::new, Ternary.class,
+			Ternary::new, Elvis.class, Elvis::new, InlineList.class, InlineList::new, CompoundExpression.class,
+			CompoundExpression::new);
+
 	private KeyTree() {
 	}
 
@@ -51,7 +56,8 @@ final class KeyTree {
 			children[i] = (concatenation && !(child instanceof OpPlus) && !(child instanceof Literal))
 					? new Operand(child, text) : child;
 		}
-		return copyOf(node, children);
+		NodeFactory factory = FACTORIES.get(node.getClass());
+		return (factory != null) ? factory.create(node.getStartPosition(), node.getEndPosition(), children) : node;
 	}
 
 	private static SpelNodeImpl[] childrenOf(SpelNodeImpl node) {
@@ -62,22 +68,11 @@ final class KeyTree {
 		return children;
 	}
 
-	private static SpelNodeImpl copyOf(SpelNodeImpl node, SpelNodeImpl[] children) {
-		int start = node.getStartPosition();
-		int end = node.getEndPosition();
-		if (node instanceof OpPlus) {
-			return new OpPlus(start, end, children);
-		}
-		if (node instanceof Ternary) {
-			return new Ternary(start, end, children);
-		}
-		if (node instanceof Elvis) {
-			return new Elvis(start, end, children);
-		}
-		if (node instanceof InlineList) {
-			return new InlineList(start, end, children);
-		}
-		return (node instanceof CompoundExpression) ? new CompoundExpression(start, end, children) : node;
+	/** A constructor of nodes. */
+	private interface NodeFactory {
+
+		SpelNodeImpl create(int start, int end, SpelNodeImpl... children);
+
 	}
 
 	/** An argument of the call. */

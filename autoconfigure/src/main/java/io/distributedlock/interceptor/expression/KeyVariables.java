@@ -5,10 +5,12 @@ import java.lang.reflect.Modifier;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.BiPredicate;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +21,7 @@ import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.ast.FunctionReference;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
 
 /**
  * The names by which key expressions reach the arguments of one method: those of its
@@ -49,21 +52,13 @@ final class KeyVariables {
 	}
 
 	private static Set<Method> declarations(Method method, Class<?> targetClass) {
-		Set<Class<?>> types = new LinkedHashSet<>();
-		for (Class<?> type = targetClass; type != null; type = type.getSuperclass()) {
-			types.add(type);
-		}
-		types.addAll(ClassUtils.getAllInterfacesForClassAsSet(targetClass));
-		types.addAll(ClassUtils.getAllInterfacesForClassAsSet(method.getDeclaringClass()));
-		Set<Method> declarations = new LinkedHashSet<>();
-		declarations.add(method);
-		for (Class<?> type : types) {
-			for (Method candidate : type.isInterface() ? type.getMethods() : type.getDeclaredMethods()) {
-				if (isDeclarationOf(method, candidate, targetClass)) {
-					declarations.add(candidate);
-				}
-			}
-		}
+		Set<Method> declarations = new LinkedHashSet<>(List.of(method));
+		Stream<Class<?>> interfaces = Stream.of(targetClass, method.getDeclaringClass())
+			.flatMap((type) -> ClassUtils.getAllInterfacesForClassAsSet(type).stream());
+		Stream.concat(Stream.of(ReflectionUtils.getAllDeclaredMethods(targetClass)),
+				interfaces.flatMap((type) -> Stream.of(type.getMethods())))
+			.filter((candidate) -> isDeclarationOf(method, candidate, targetClass))
+			.forEach(declarations::add);
 		return declarations;
 	}
 

@@ -270,7 +270,8 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 	}
 
 	private void checkClass(Class<?> type) {
-		if (this.methods.isLocked(type) && Modifier.isFinal(type.getModifiers()) && !type.isHidden() && !Proxy.isProxyClass(type)
+		if (this.methods.isLocked(type) && Modifier.isFinal(type.getModifiers()) && !type.isHidden()
+				&& !Proxy.isProxyClass(type)
 				&& (classProxies() || ClassUtils.getAllInterfacesForClass(type).length == 0)) {
 			throw new LockConfigurationException(LockError.NOT_PROXYABLE,
 					"The class " + type.getName()
