@@ -39,7 +39,8 @@ final class DefaultNames {
 	 */
 	String of(Method method, @Nullable Object source) {
 		Class<?> type = ClassUtils.getUserClass(method.getDeclaringClass());
-		if (source instanceof Class<?> annotated && (Proxy.isProxyClass(type) || (type != annotated && type.isAssignableFrom(annotated)))) {
+		if (source instanceof Class<?> annotated
+				&& (Proxy.isProxyClass(type) || (type != annotated && type.isAssignableFrom(annotated)))) {
 			type = annotated;
 		}
 		String name = simpleName(type) + "." + method.getName();

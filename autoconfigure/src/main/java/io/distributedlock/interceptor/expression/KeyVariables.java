@@ -55,8 +55,9 @@ final class KeyVariables {
 		Set<Method> declarations = new LinkedHashSet<>(List.of(method));
 		Stream<Class<?>> interfaces = Stream.of(targetClass, method.getDeclaringClass())
 			.flatMap((type) -> ClassUtils.getAllInterfacesForClassAsSet(type).stream());
-		Stream.concat(Stream.of(ReflectionUtils.getAllDeclaredMethods(targetClass)),
-				interfaces.flatMap((type) -> Stream.of(type.getMethods())))
+		Stream
+			.concat(Stream.of(ReflectionUtils.getAllDeclaredMethods(targetClass)),
+					interfaces.flatMap((type) -> Stream.of(type.getMethods())))
 			.filter((candidate) -> isDeclarationOf(method, candidate, targetClass))
 			.forEach(declarations::add);
 		return declarations;

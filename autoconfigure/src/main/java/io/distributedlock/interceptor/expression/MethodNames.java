@@ -16,7 +16,8 @@ public final class MethodNames {
 	public static String describe(Method method, Class<?> targetClass) {
 		return Stream.of(method.getParameterTypes())
 			.map(Class::getSimpleName)
-			.collect(Collectors.joining(", ", owner(method, targetClass).getName() + "." + method.getName() + "(", ")"));
+			.collect(
+					Collectors.joining(", ", owner(method, targetClass).getName() + "." + method.getName() + "(", ")"));
 	}
 
 	/** Returns the class, or for a JDK proxy the interface, that has the method. */
