@@ -18,26 +18,18 @@ import io.distributedlock.actuate.LockOverview.StoredDescriptor;
 import io.distributedlock.actuate.LockOverview.WaitingDescriptor;
 import io.distributedlock.provider.StoredLock;
 
-/** Factory of the descriptors that the endpoint shows, with or without keys. */
-final class DescriptorFactory {
+/**
+ * Factory of the descriptors that the endpoint shows, with or without keys.
+ *
+ * @param keysShown whether keys are shown
+ * @param timeout how long a call to a store may take
+ */
+record DescriptorFactory(boolean keysShown, Duration timeout) {
 
 	/** How many locks of a store are shown. */
 	static final int MAX_STORED = 100;
 
 	private static final String MASK = "******";
-
-	private final boolean keysShown;
-
-	private final Duration timeout;
-
-	/**
-	 * Creates a factory.
-	 * @param timeout how long a call to a store may take
-	 */
-	DescriptorFactory(boolean keysShown, Duration timeout) {
-		this.keysShown = keysShown;
-		this.timeout = timeout;
-	}
 
 	/** Describes the locks of a provider; asks the store once. */
 	ProviderDescriptor describe(ManagedProvider provider) {
@@ -106,16 +98,14 @@ final class DescriptorFactory {
 	/** Of its own grants this process knows the present token. */
 	private static @Nullable FencingToken token(StoredLock lock, LockSnapshot snapshot) {
 		Long order = lock.order();
-		if (order == null) {
-			return null;
-		}
-		return snapshot.held()
-			.stream()
-			.filter((held) -> held.key().encoded().equals(lock.key()))
-			.map(Held::token)
-			.filter(lock::isGrantOf)
-			.findFirst()
-			.orElseGet(() -> FencingToken.of(order, 0));
+		return (order == null) ? null
+				: snapshot.held()
+					.stream()
+					.filter((held) -> held.key().encoded().equals(lock.key()))
+					.map(Held::token)
+					.filter(lock::isGrantOf)
+					.findFirst()
+					.orElseGet(() -> FencingToken.of(order, 0));
 	}
 
 	private static @Nullable Long millis(@Nullable Duration duration) {

@@ -129,22 +129,21 @@ public class DistributedLocksEndpoint {
 	}
 
 	private static LockKey key(String encoded) {
-		try {
-			return LockKey.ofEncoded(encoded);
-		}
-		catch (IllegalArgumentException ex) {
-			throw new InvalidEndpointRequestException("The parameter 'key' is not the encoded text of a key",
-					"The parameter 'key' is not the encoded text of a key: " + ex.getMessage(), ex);
-		}
+		return parse("key", "the encoded text of a key", () -> LockKey.ofEncoded(encoded));
 	}
 
 	private static FencingToken token(String text) {
+		return parse("token", "a fencing token, which is a positive number",
+				() -> new FencingToken(Long.parseLong(text)));
+	}
+
+	private static <T> T parse(String parameter, String meaning, Supplier<T> value) {
 		try {
-			return new FencingToken(Long.parseLong(text));
+			return value.get();
 		}
 		catch (IllegalArgumentException ex) {
-			throw new InvalidEndpointRequestException("The parameter 'token' is not a fencing token",
-					"The parameter 'token' is not a fencing token, which is a positive number", ex);
+			String problem = "The parameter '" + parameter + "' is not " + meaning;
+			throw new InvalidEndpointRequestException(problem, problem + ": " + ex.getMessage(), ex);
 		}
 	}
 

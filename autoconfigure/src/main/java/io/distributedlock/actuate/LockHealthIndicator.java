@@ -68,11 +68,7 @@ public final class LockHealthIndicator implements HealthIndicator {
 		if (!nodes.isEmpty()) {
 			health.withDetail("nodes", nodes);
 		}
-		if (failure.isEmpty()) {
-			health.up();
-			return;
-		}
-		failed(failure.get(), health);
+		failure.ifPresentOrElse((ex) -> failed(ex, health), health::up);
 	}
 
 	/**

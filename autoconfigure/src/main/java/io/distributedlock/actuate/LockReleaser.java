@@ -1,7 +1,6 @@
 package io.distributedlock.actuate;
 
 import java.time.Duration;
-import java.util.Optional;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -17,20 +16,17 @@ import io.distributedlock.provider.StoredLock;
  * Releaser of locks by force, for a caller who names the present token. A hold of this
  * process has to have exactly this token. Of another process's grant the store knows the
  * order alone, which the token has to contain. Each request is logged.
+ *
+ * @param timeout how long a call to a store may take
  */
-final class LockReleaser {
+record LockReleaser(Duration timeout) {
+
+	private static final ForcedRelease NOT_HELD = new ForcedRelease(Outcome.NOT_HELD, "No process holds the lock");
+
+	private static final ForcedRelease STALE_TOKEN = new ForcedRelease(Outcome.STALE_TOKEN,
+			"The lock has another token by now, or is being released. Read the lock again, and decide anew");
 
 	private static final Log logger = LogFactory.getLog(LockReleaser.class);
-
-	private final Duration timeout;
-
-	/**
-	 * Creates a releaser.
-	 * @param timeout how long a call to a store may take
-	 */
-	LockReleaser(Duration timeout) {
-		this.timeout = timeout;
-	}
 
 	/**
 	 * Releases a lock that has a given token.
@@ -50,7 +46,7 @@ final class LockReleaser {
 					+ " The store is told in the background, and keeps the lock until then");
 		}
 		if (provider.template().hasGrant(key)) {
-			return staleToken();
+			return STALE_TOKEN;
 		}
 		try {
 			return provider.inspector()
@@ -64,11 +60,10 @@ final class LockReleaser {
 	}
 
 	private ForcedRelease release(LockInspector inspector, LockKey key, FencingToken token) {
-		Optional<StoredLock> found = inspector.find(key, this.timeout);
-		if (found.isEmpty()) {
-			return notHeld();
+		StoredLock lock = inspector.find(key, this.timeout).orElse(null);
+		if (lock == null) {
+			return NOT_HELD;
 		}
-		StoredLock lock = found.get();
 		if (lock.holder().released()) {
 			return new ForcedRelease(Outcome.KEPT,
 					"No process holds the lock, which is kept for the rest of its minHold"
@@ -80,26 +75,17 @@ final class LockReleaser {
 			return new ForcedRelease(Outcome.TOKEN_UNKNOWN, "The store does not have the token of the grant to '"
 					+ lock.holder().label() + "', so that it cannot be compared. Send the request to that process");
 		}
-		return lock.isGrantOf(token) ? release(inspector, key, lock) : staleToken();
+		return lock.isGrantOf(token) ? release(inspector, key, lock) : STALE_TOKEN;
 	}
 
 	private ForcedRelease release(LockInspector inspector, LockKey key, StoredLock lock) {
 		return switch (inspector.forceRelease(key, lock, this.timeout)) {
 			case RELEASED -> new ForcedRelease(Outcome.RELEASED, "The store has released the grant to '"
 					+ lock.holder().label() + "', which learns of it with its next renewal at the latest");
-			case NOT_HELD, GONE -> notHeld();
+			case NOT_HELD, GONE -> NOT_HELD;
 			case UNKNOWN -> new ForcedRelease(Outcome.STORE_FAILED, "The release of the grant to '"
 					+ lock.holder().label() + "' was requested, but not confirmed in time. Read the lock again");
 		};
-	}
-
-	private static ForcedRelease staleToken() {
-		return new ForcedRelease(Outcome.STALE_TOKEN,
-				"The lock has another token by now, or is being released. Read the lock again, and decide anew");
-	}
-
-	private static ForcedRelease notHeld() {
-		return new ForcedRelease(Outcome.NOT_HELD, "No process holds the lock");
 	}
 
 }

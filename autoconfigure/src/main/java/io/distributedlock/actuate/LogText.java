@@ -1,9 +1,15 @@
 package io.distributedlock.actuate;
 
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
 /** Text of others inside a line of the log, which it cannot end or disguise. */
 final class LogText {
 
 	private static final int MAX_LENGTH = 500;
+
+	/** Control characters, separators of lines, and invisible signs of direction. */
+	private static final Pattern UNSAFE = Pattern.compile("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]");
 
 	private LogText() {
 	}
@@ -13,24 +19,9 @@ final class LogText {
 	 * the direction of text, and cuts a long text.
 	 */
 	static String escape(String text) {
-		StringBuilder escaped = new StringBuilder(text.length());
-		for (int i = 0; i < text.length() && i < MAX_LENGTH; i++) {
-			char c = text.charAt(i);
-			if (isUnsafe(c)) {
-				escaped.append(String.format("\\u%04x", (int) c));
-			}
-			else {
-				escaped.append(c);
-			}
-		}
-		return escaped.append((text.length() > MAX_LENGTH) ? "…" : "").toString();
-	}
-
-	private static boolean isUnsafe(char c) {
-		return Character.isISOControl(c) || switch (Character.getType(c)) {
-			case Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR, Character.FORMAT -> true;
-			default -> false;
-		};
+		String shown = (text.length() > MAX_LENGTH) ? text.substring(0, MAX_LENGTH) + "…" : text;
+		return UNSAFE.matcher(shown)
+			.replaceAll((found) -> Matcher.quoteReplacement(String.format("\\u%04x", found.group().codePointAt(0))));
 	}
 
 }

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.SpringProxy;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.util.ClassUtils;
@@ -89,7 +90,7 @@ public final class AnnotationLockAttributeSource implements LockAttributeSource 
 	public @Nullable LockAttribute getLockAttribute(Method method, Class<?> targetClass) {
 		Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
 		List<MergedAnnotation<DistributedLock>> annotations = findOnMethod(method, specific, targetClass);
-		if (annotations.isEmpty() && TypeLevelMethods.includes(specific, targetClass)) {
+		if (annotations.isEmpty() && isOfAnnotatedType(specific, targetClass)) {
 			annotations = NearestAnnotations.of(List.of(targetClass));
 		}
 		if (annotations.isEmpty()) {
@@ -102,6 +103,24 @@ public final class AnnotationLockAttributeSource implements LockAttributeSource 
 		LockAttribute attribute = new Reader(annotations.get(0), specific, targetClass).read();
 		this.scheduledJobs.check(specific, targetClass, attribute, annotations.get(0));
 		return attribute;
+	}
+
+	/** Returns whether an annotation on a type applies: to what callers call. */
+	private static boolean isOfAnnotatedType(Method method, Class<?> targetClass) {
+		return Modifier.isPublic(method.getModifiers()) && !Modifier.isStatic(method.getModifiers())
+				&& !method.isSynthetic() && !ReflectionUtils.isObjectMethod(method) && !isOfFramework(method)
+				&& !isCallback(method, targetClass);
+	}
+
+	/** Recognizes methods such as {@code getApplicationContext()} of Spring's classes. */
+	private static boolean isOfFramework(Method method) {
+		return Modifier.isFinal(method.getModifiers())
+				&& method.getDeclaringClass().getName().startsWith("org.springframework.");
+	}
+
+	private static boolean isCallback(Method method, Class<?> targetClass) {
+		return SmartInitializingSingleton.class.isAssignableFrom(targetClass)
+				&& ClassUtils.hasMethod(SmartInitializingSingleton.class, method);
 	}
 
 	/** Those without a name have the names of their own methods. */

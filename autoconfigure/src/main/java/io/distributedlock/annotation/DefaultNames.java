@@ -39,7 +39,8 @@ final class DefaultNames {
 	 */
 	String of(Method method, @Nullable Object source) {
 		Class<?> type = ClassUtils.getUserClass(method.getDeclaringClass());
-		if (source instanceof Class<?> annotated && (Proxy.isProxyClass(type) || isAbove(type, annotated))) {
+		if (source instanceof Class<?> annotated
+				&& (Proxy.isProxyClass(type) || (type != annotated && type.isAssignableFrom(annotated)))) {
 			type = annotated;
 		}
 		String name = simpleName(type) + "." + method.getName();
@@ -83,10 +84,6 @@ final class DefaultNames {
 		if (this.warned.add(type.getName() + " " + name)) {
 			logger.warn(LockError.AMBIGUOUS_NAME.describe(fact + "they wait for each other", action));
 		}
-	}
-
-	private static boolean isAbove(Class<?> type, Class<?> annotated) {
-		return type != annotated && type.isAssignableFrom(annotated);
 	}
 
 	private static String simpleName(Class<?> type) {

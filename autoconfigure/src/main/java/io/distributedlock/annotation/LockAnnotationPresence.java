@@ -2,9 +2,9 @@ package io.distributedlock.annotation;
 
 import java.lang.annotation.Annotation;
 import java.lang.reflect.AnnotatedElement;
-import java.lang.reflect.Method;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.stream.Stream;
 
 import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.core.annotation.MergedAnnotations;
@@ -44,23 +44,9 @@ final class LockAnnotationPresence {
 	}
 
 	private boolean readIsInHierarchy(Class<?> type) {
-		if (isOn(type)) {
-			return true;
-		}
-		for (Method method : ReflectionUtils.getDeclaredMethods(type)) {
-			if (isOn(method)) {
-				return true;
-			}
-		}
-		if (type.getSuperclass() != null && isInHierarchy(type.getSuperclass())) {
-			return true;
-		}
-		for (Class<?> implemented : type.getInterfaces()) {
-			if (isInHierarchy(implemented)) {
-				return true;
-			}
-		}
-		return false;
+		return isOn(type) || Stream.of(ReflectionUtils.getDeclaredMethods(type)).anyMatch(this::isOn)
+				|| (type.getSuperclass() != null && isInHierarchy(type.getSuperclass()))
+				|| Stream.of(type.getInterfaces()).anyMatch(this::isInHierarchy);
 	}
 
 	private boolean isOn(AnnotatedElement element) {
@@ -83,12 +69,7 @@ final class LockAnnotationPresence {
 	}
 
 	private boolean isPlain(Class<? extends Annotation> type) {
-		Boolean known = this.plain.get(type);
-		if (known == null) {
-			known = readIsPlain(type);
-			this.plain.put(type, known);
-		}
-		return known;
+		return this.plain.computeIfAbsent(type, LockAnnotationPresence::readIsPlain);
 	}
 
 	/** An annotation that may contain others is left to Spring. */
@@ -96,13 +77,9 @@ final class LockAnnotationPresence {
 		if (type == DistributedLock.class || MergedAnnotations.from(type).isPresent(DistributedLock.class)) {
 			return false;
 		}
-		for (Method attribute : type.getDeclaredMethods()) {
-			Class<?> element = attribute.getReturnType().getComponentType();
-			if (element != null && element.isAnnotation()) {
-				return false;
-			}
-		}
-		return true;
+		return Stream.of(type.getDeclaredMethods())
+			.map((attribute) -> attribute.getReturnType().getComponentType())
+			.noneMatch((element) -> element != null && element.isAnnotation());
 	}
 
 }

@@ -31,7 +31,7 @@ final class ScheduledJobCheck {
 	void check(Method method, Class<?> targetClass, LockAttribute attribute,
 			MergedAnnotation<DistributedLock> annotation) {
 		if (annotation.getMetaTypes().contains(ScheduledLock.class)) {
-			if (attribute.minHold() == null) {
+			if (attribute.request().minHold() == null) {
 				warn(method, targetClass,
 						"has a @ScheduledLock without minHold: a run that is shorter than the clocks of the nodes differ"
 								+ " is followed by another one on the next node",
@@ -40,7 +40,7 @@ final class ScheduledJobCheck {
 								+ " run was done)");
 			}
 		}
-		else if (attribute.waitTime() == null && isScheduled(method)) {
+		else if (attribute.request().waitTime() == null && isScheduled(method)) {
 			warn(method, targetClass,
 					"is scheduled and waits for its lock with the default wait time, so that every node may run it, one"
 							+ " after the other",

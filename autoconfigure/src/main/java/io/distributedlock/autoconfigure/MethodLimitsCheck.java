@@ -42,12 +42,12 @@ final class MethodLimitsCheck {
 	 * @throws LockConfigurationException if a store cannot keep what one of them asks for
 	 */
 	void check() {
-		this.methods.forEach(this::check);
+		this.methods.forEach((method) -> check(method.described(), method.attribute()));
 	}
 
 	private void check(String method, LockAttribute attribute) {
 		LockProvider provider = (this.engines != null) ? this.engines.provider(attribute.provider()) : null;
-		Duration minHold = attribute.minHold();
+		Duration minHold = attribute.request().minHold();
 		if (minHold != null) {
 			if (provider != null) {
 				checkStore(method, minHold, provider);
@@ -65,13 +65,13 @@ final class MethodLimitsCheck {
 	 */
 	private static void checkLongestLease(String method, LockAttribute attribute, LockProvider provider,
 			LongestLease longest) {
-		if (attribute.lease() != null && longest.isExceededBy(attribute.lease())) {
-			throw tooLong(LockError.INVALID_LEASE, method, "lease of " + attribute.lease(), provider, longest,
+		if (attribute.request().lease() != null && longest.isExceededBy(attribute.request().lease())) {
+			throw tooLong(LockError.INVALID_LEASE, method, "lease of " + attribute.request().lease(), provider, longest,
 					"Use a shorter lease of the method, which is renewed while it runs, or raise ");
 		}
-		if (attribute.minHold() != null && longest.isExceededBy(attribute.minHold())) {
-			throw tooLong(LockError.INVALID_MIN_HOLD, method, "minHold of " + attribute.minHold(), provider, longest,
-					"Use a shorter minHold of the method, or raise ");
+		if (attribute.request().minHold() != null && longest.isExceededBy(attribute.request().minHold())) {
+			throw tooLong(LockError.INVALID_MIN_HOLD, method, "minHold of " + attribute.request().minHold(), provider,
+					longest, "Use a shorter minHold of the method, or raise ");
 		}
 	}
 
@@ -86,7 +86,7 @@ final class MethodLimitsCheck {
 	 * Compares with the default of the longest hold, which the annotation cannot know.
 	 */
 	private void checkLongestHold(String method, LockAttribute attribute, Duration minHold) {
-		LockSettings defaults = (attribute.maxHold() == null) ? this.settings : null;
+		LockSettings defaults = (attribute.request().maxHold() == null) ? this.settings : null;
 		Duration maxHold = (defaults != null) ? defaults.maxHold() : null;
 		if (maxHold != null && minHold.compareTo(maxHold) > 0) {
 			throw new LockConfigurationException(LockError.INVALID_MIN_HOLD,

@@ -16,22 +16,20 @@ import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.interceptor.expression.MethodNames;
 
-/** The declared result of a locked method: its empty value, and which values fit it. */
-final class DeclaredResult {
+/**
+ * The declared result of a locked method: its empty value, and which values fit it.
+ *
+ * @param method the locked method
+ * @param targetClass the class that it is called on
+ */
+record DeclaredResult(Method method, Class<?> targetClass) {
 
-	private final Method method;
+	private ResolvableType type() {
+		return ResolvableType.forMethodReturnType(this.method, this.targetClass);
+	}
 
-	private final Class<?> targetClass;
-
-	private final ResolvableType type;
-
-	private final Class<?> rawType;
-
-	DeclaredResult(Method method, Class<?> targetClass) {
-		this.method = method;
-		this.targetClass = targetClass;
-		this.type = ResolvableType.forMethodReturnType(method, targetClass);
-		this.rawType = this.type.resolve(method.getReturnType());
+	private Class<?> rawType() {
+		return type().resolve(this.method.getReturnType());
 	}
 
 	/**
@@ -42,7 +40,7 @@ final class DeclaredResult {
 	@Nullable Supplier<Object> findEmpty() {
 		boolean ofCaller = this.method.getGenericReturnType() instanceof TypeVariable<?> variable
 				&& variable.getGenericDeclaration() instanceof Method;
-		return ofCaller ? null : EmptyResults.of(this.type);
+		return ofCaller ? null : EmptyResults.of(type());
 	}
 
 	/**
@@ -50,10 +48,10 @@ final class DeclaredResult {
 	 * @return the rest of a sentence about the result, or {@code null} if it has one
 	 */
 	@Nullable String whyNeverEmpty() {
-		if (this.rawType == void.class || ResultKind.of(this.rawType).isReactive()) {
+		if (rawType() == void.class || ResultKind.of(rawType()).isReactive()) {
 			return null;
 		}
-		if (this.rawType.isPrimitive()) {
+		if (rawType().isPrimitive()) {
 			return "is primitive and has no value for 'skipped'";
 		}
 		return (findEmpty() == null && isNonNullInKotlin()) ? "is not nullable in Kotlin and has no empty value" : null;
@@ -66,22 +64,22 @@ final class DeclaredResult {
 	 * @return the value, or {@code null} if the method returns nothing
 	 */
 	@Nullable Object requireFitting(@Nullable Object value, Supplier<String> origin) {
-		if (this.rawType == void.class) {
+		if (rawType() == void.class) {
 			return null;
 		}
-		if ((value != null) ? !ClassUtils.isAssignableValue(this.rawType, value) : !isNullable()) {
+		if ((value != null) ? !ClassUtils.isAssignableValue(rawType(), value) : !isNullable()) {
 			throw new LockConfigurationException(LockError.UNSUITABLE_RESULT,
 					origin.get() + " returned " + ((value != null) ? "a " + value.getClass().getName() : "null")
 							+ " for the locked method " + MethodNames.describe(this.method, this.targetClass)
-							+ ", whose result is " + this.rawType.getTypeName(),
+							+ ", whose result is " + rawType().getTypeName(),
 					"Return a value of that type, or throw an exception");
 		}
 		return value;
 	}
 
 	private boolean isNullable() {
-		return !this.rawType.isPrimitive() && ResultKind.of(this.rawType) == ResultKind.VALUE
-				&& !Future.class.isAssignableFrom(this.rawType) && !isNonNullInKotlin();
+		return !rawType().isPrimitive() && ResultKind.of(rawType()) == ResultKind.VALUE
+				&& !Future.class.isAssignableFrom(rawType()) && !isNonNullInKotlin();
 	}
 
 	/** A type variable may stand for a nullable type. */

@@ -12,6 +12,7 @@ import org.springframework.aop.TargetSource;
 import org.springframework.aop.framework.Advised;
 import org.springframework.util.ReflectionUtils;
 
+import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.interceptor.expression.MethodNames;
 
@@ -21,64 +22,76 @@ import io.distributedlock.interceptor.expression.MethodNames;
  */
 public final class FallbackReaction implements BusyReaction {
 
-	private final Method fallback;
+	private final @Nullable Method fallback;
+
+	private final FallbackSearch search;
 
 	private final DeclaredResult result;
 
-	/** The number of arguments that the locked method has. */
-	private final int arguments;
-
-	FallbackReaction(Method fallback, Method method, DeclaredResult result) {
-		ReflectionUtils.makeAccessible(fallback);
+	/**
+	 * Creates a reaction.
+	 * @param fallback the fallback, or {@code null} if a method of an interface or a JDK
+	 * proxy has none: calls reach the class of the target instead, if that has one
+	 */
+	FallbackReaction(@Nullable Method fallback, FallbackSearch search, DeclaredResult result) {
+		if (fallback != null) {
+			ReflectionUtils.makeAccessible(fallback);
+		}
 		this.fallback = fallback;
+		this.search = search;
 		this.result = result;
-		this.arguments = method.getParameterCount();
 	}
 
-	/** Returns the fallback. */
-	public Method method() {
+	/** Returns the fallback, or {@code null} if it is missing on this layer. */
+	public @Nullable Method method() {
 		return this.fallback;
+	}
+
+	/** Returns the failure of a method without a fallback. */
+	public LockConfigurationException missing() {
+		return this.search.missing();
 	}
 
 	@Override
 	public @Nullable Object react(MethodInvocation invocation, LockNotAcquiredException busy) throws Throwable {
-		@Nullable Object[] args = Arrays.copyOf(invocation.getArguments(), this.fallback.getParameterCount());
-		if (args.length > this.arguments) {
-			args[this.arguments] = busy;
+		Method present = this.fallback;
+		if (present == null) {
+			LockConfigurationException ex = missing();
+			ex.addSuppressed(busy);
+			throw ex;
 		}
-		Object returned = callOn(invocation.getThis(), invocation, args);
+		@Nullable Object[] args = invocation.getArguments();
+		if (present.getParameterCount() > args.length) {
+			args = Arrays.copyOf(args, args.length + 1);
+			args[args.length - 1] = busy;
+		}
+		Object returned = call(present, invocation.getThis(), invocation, args);
 		return this.result.requireFitting(returned,
-				() -> "The fallback " + MethodNames.describe(this.fallback, this.fallback.getDeclaringClass()));
+				() -> "The fallback " + MethodNames.describe(present, present.getDeclaringClass()));
 	}
 
-	private @Nullable Object callOn(@Nullable Object target, MethodInvocation invocation, @Nullable Object[] args)
-			throws Throwable {
+	private static @Nullable Object call(Method fallback, @Nullable Object target, MethodInvocation invocation,
+			@Nullable Object[] args) throws Throwable {
 		if (!(target instanceof Advised proxy)) {
-			return call(receiver(target, invocation), args);
+			boolean own = fallback.getDeclaringClass().isInstance(target);
+			Object receiver = (!own && invocation instanceof ProxyMethodInvocation proxied) ? proxied.getProxy()
+					: target;
+			try {
+				return fallback.invoke(receiver, args);
+			}
+			catch (InvocationTargetException ex) {
+				throw ex.getTargetException();
+			}
 		}
 		TargetSource source = proxy.getTargetSource();
 		Object inner = source.getTarget();
 		try {
-			return callOn(inner, invocation, args);
+			return call(fallback, inner, invocation, args);
 		}
 		finally {
 			if (inner != null && !source.isStatic()) {
 				source.releaseTarget(inner);
 			}
-		}
-	}
-
-	private @Nullable Object receiver(@Nullable Object target, MethodInvocation invocation) {
-		boolean own = this.fallback.getDeclaringClass().isInstance(target);
-		return (!own && invocation instanceof ProxyMethodInvocation proxied) ? proxied.getProxy() : target;
-	}
-
-	private @Nullable Object call(@Nullable Object receiver, @Nullable Object[] args) throws Throwable {
-		try {
-			return this.fallback.invoke(receiver, args);
-		}
-		catch (InvocationTargetException ex) {
-			throw (ex.getCause() != null) ? ex.getCause() : ex;
 		}
 	}
 

@@ -54,13 +54,12 @@ final class FallbackSearch {
 	 * @throws LockConfigurationException if there is none, or several ones
 	 */
 	@Nullable Method find() {
-		Collection<Method> candidates = candidates();
-		List<Method> fitting = candidates.stream().filter(this::fits).toList();
+		List<Method> fitting = candidates().stream().filter(this::fits).toList();
 		if (fitting.size() > 1) {
 			throw refused("fits by " + describe(fitting), "Rename all but one of them");
 		}
 		if (fitting.isEmpty() && !isStandIn(this.targetClass)) {
-			throw missing(candidates);
+			throw missing();
 		}
 		return fitting.isEmpty() ? null : fitting.get(0);
 	}
@@ -71,10 +70,7 @@ final class FallbackSearch {
 
 	/** Creates the failure of a method without a fallback. */
 	LockConfigurationException missing() {
-		return missing(candidates());
-	}
-
-	private LockConfigurationException missing(Collection<Method> candidates) {
+		Collection<Method> candidates = candidates();
 		String fact = candidates.isEmpty()
 				? "is not the name of another method of " + MethodNames.owner(this.method, this.targetClass).getName()
 				: "does not fit: " + describe(candidates) + (candidates.size() == 1 ? " has" : " have")

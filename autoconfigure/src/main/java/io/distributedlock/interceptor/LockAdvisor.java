@@ -1,13 +1,13 @@
 package io.distributedlock.interceptor;
 
 import java.io.Serializable;
+import java.lang.reflect.Method;
 
-import org.aopalliance.aop.Advice;
-
-import org.springframework.aop.Pointcut;
-import org.springframework.aop.support.AbstractPointcutAdvisor;
+import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.core.Ordered;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
 
 /**
  * Advisor that applies the {@link LockInterceptor} to locked methods. Its order has to be
@@ -16,16 +16,12 @@ import org.springframework.core.Ordered;
  *
  * @since 0.1.0
  */
-public final class LockAdvisor extends AbstractPointcutAdvisor {
+public final class LockAdvisor extends StaticMethodMatcherPointcutAdvisor {
 
 	/** The default order: outside Spring's transactions and caches. */
 	public static final int DEFAULT_ORDER = Ordered.LOWEST_PRECEDENCE - 100;
 
 	private static final long serialVersionUID = 1L;
-
-	private final transient LockInterceptor interceptor;
-
-	private final transient Pointcut pointcut;
 
 	private final transient LockedMethodRegistry methods;
 
@@ -36,20 +32,29 @@ public final class LockAdvisor extends AbstractPointcutAdvisor {
 	 * @param order the order among the advisors of a proxy; lower ones are further out
 	 */
 	public LockAdvisor(LockInterceptor interceptor, LockedMethodRegistry methods, int order) {
-		this.interceptor = interceptor;
-		this.pointcut = new LockPointcut(methods);
 		this.methods = methods;
+		setAdvice(interceptor);
+		setClassFilter((type) -> methods.isLocked(type) || isReadable(type));
 		setOrder(order);
 	}
 
-	@Override
-	public Pointcut getPointcut() {
-		return this.pointcut;
+	/**
+	 * Leaves out only classes that have no locked methods and whose methods Spring cannot
+	 * read: a proxy may have a locked interface that the class of its target lacks.
+	 */
+	private static boolean isReadable(Class<?> type) {
+		try {
+			ReflectionUtils.getAllDeclaredMethods(ClassUtils.getUserClass(type));
+			return true;
+		}
+		catch (IllegalStateException ex) {
+			return !(ex.getCause() instanceof NoClassDefFoundError);
+		}
 	}
 
 	@Override
-	public Advice getAdvice() {
-		return this.interceptor;
+	public boolean matches(Method method, Class<?> targetClass) {
+		return this.methods.find(method, targetClass) != null;
 	}
 
 	/**

@@ -1,8 +1,6 @@
 package io.distributedlock.interceptor;
 
-import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
@@ -144,36 +142,9 @@ public final class LockAttribute {
 		return this.keys;
 	}
 
-	/** Returns the request for the one lock of the name. */
-	LockRequest request() {
+	/** Returns the request for the one lock of the name, with the times of the method. */
+	public LockRequest request() {
 		return this.request;
-	}
-
-	/** Returns the lease, or {@code null} for the default. */
-	public @Nullable Duration lease() {
-		return this.request.lease();
-	}
-
-	/** Returns the wait time, or {@code null} for the default. */
-	public @Nullable Duration waitTime() {
-		return this.request.waitTime();
-	}
-
-	/** Returns whether the lease is renewed while the method runs. */
-	public boolean renew() {
-		return this.request.renew();
-	}
-
-	/** Returns the longest hold, or {@code null} for the default. */
-	public @Nullable Duration maxHold() {
-		return this.request.maxHold();
-	}
-
-	/**
-	 * Returns for how long after its grant the lock is kept at least, or {@code null}.
-	 */
-	public @Nullable Duration minHold() {
-		return this.request.minHold();
 	}
 
 	/** Returns the policy for a lock that stays busy. */
@@ -202,27 +173,6 @@ public final class LockAttribute {
 	/** Returns the provider that keeps the lock, or {@code null} for the primary one. */
 	public @Nullable String provider() {
 		return this.provider;
-	}
-
-	@Override
-	public boolean equals(@Nullable Object other) {
-		return this == other || (other instanceof LockAttribute that && this.name.equals(that.name)
-				&& this.keys.equals(that.keys) && this.request.equals(that.request) && this.onBusy == that.onBusy
-				&& Objects.equals(this.fallback, that.fallback) && this.onLost == that.onLost
-				&& Objects.equals(this.condition, that.condition) && Objects.equals(this.provider, that.provider));
-	}
-
-	@Override
-	public int hashCode() {
-		return Objects.hash(this.name, this.keys, this.request, this.onBusy, this.fallback, this.onLost, this.condition,
-				this.provider);
-	}
-
-	@Override
-	public String toString() {
-		return "LockAttribute[name=" + this.name + ", keys=" + this.keys + ", request=" + this.request + ", onBusy="
-				+ this.onBusy + ", fallback=" + this.fallback + ", onLost=" + this.onLost + ", condition="
-				+ this.condition + ", provider=" + this.provider + "]";
 	}
 
 }

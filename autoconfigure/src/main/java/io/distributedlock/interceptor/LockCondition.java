@@ -1,7 +1,6 @@
 package io.distributedlock.interceptor;
 
 import org.aopalliance.intercept.MethodInvocation;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.expression.spel.standard.SpelExpression;
 
@@ -13,25 +12,14 @@ import io.distributedlock.interceptor.expression.MethodExpressions;
 /**
  * The condition of one locked method. Parsed once; evaluated once for each call, before
  * the key.
+ *
+ * @param method the method
+ * @param expression the parsed expression
  */
-final class LockCondition {
-
-	private final MethodExpressions method;
-
-	private final SpelExpression expression;
-
-	private LockCondition(MethodExpressions method, SpelExpression expression) {
-		this.method = method;
-		this.expression = expression;
-	}
+record LockCondition(MethodExpressions method, SpelExpression expression) {
 
 	static LockCondition parse(String text, MethodExpressions method) {
 		return new LockCondition(method, method.parse("condition", text));
-	}
-
-	/** Returns the parsed expression. */
-	SpelExpression expression() {
-		return this.expression;
 	}
 
 	/** Returns the expression, for messages. */
@@ -44,20 +32,9 @@ final class LockCondition {
 	 * @throws LockConfigurationException if the value is neither true nor false
 	 */
 	boolean isTrue(MethodInvocation invocation) {
-		Object value = evaluate(invocation);
-		if (value instanceof Boolean result) {
-			return result;
-		}
-		throw new LockConfigurationException(LockError.CONDITION_EVALUATION,
-				described() + " is neither true nor false, but "
-						+ ((value != null) ? "of type " + value.getClass().getName() : "null"),
-				"Write an expression that is true or false for every call: \"#order.total > 100\","
-						+ " or \"#order?.urgent == true\" where a part of it may be null");
-	}
-
-	private @Nullable Object evaluate(MethodInvocation invocation) {
+		Object value;
 		try {
-			return this.expression.getValue(this.method.context(invocation));
+			value = this.expression.getValue(this.method.context(invocation));
 		}
 		catch (LockException ex) {
 			throw ex;
@@ -67,6 +44,14 @@ final class LockCondition {
 					described() + " could not be evaluated: " + ex.getMessage(),
 					"Let the expression fit every argument that the method may be called with", ex);
 		}
+		if (value instanceof Boolean result) {
+			return result;
+		}
+		throw new LockConfigurationException(LockError.CONDITION_EVALUATION,
+				described() + " is neither true nor false, but "
+						+ ((value != null) ? "of type " + value.getClass().getName() : "null"),
+				"Write an expression that is true or false for every call: \"#order.total > 100\","
+						+ " or \"#order?.urgent == true\" where a part of it may be null");
 	}
 
 	private String described() {

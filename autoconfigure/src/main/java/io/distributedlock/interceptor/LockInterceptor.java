@@ -45,7 +45,7 @@ public final class LockInterceptor implements MethodInterceptor {
 		if (method == null) {
 			throw withoutAttribute(invocation);
 		}
-		LostCallMemory.requireNotLost(invocation);
+		LossExceptions.requireNotLost(invocation);
 		if (method.condition() != null && !method.condition().isTrue(invocation)) {
 			return proceedWithoutLock(method, method.condition(), invocation);
 		}

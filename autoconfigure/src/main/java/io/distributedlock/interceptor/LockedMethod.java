@@ -1,18 +1,14 @@
 package io.distributedlock.interceptor;
 
 import java.lang.reflect.Method;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Objects;
-import java.util.Set;
 
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.expression.spel.standard.SpelExpression;
-
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockContext;
+import io.distributedlock.LockError;
 import io.distributedlock.LockException;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockNotAcquiredException;
@@ -33,7 +29,7 @@ public final class LockedMethod {
 
 	private final @Nullable LockCondition condition;
 
-	private final Set<String> beans;
+	private final MethodExpressions expressions;
 
 	private final LockRequest request;
 
@@ -41,23 +37,26 @@ public final class LockedMethod {
 
 	private final BusyReaction onBusy;
 
-	private final FailureReaction onFailure;
+	private final FailureReactions reactions;
+
+	private final DeclaredResult result;
 
 	private final String described;
 
 	LockedMethod(LockAttribute attribute, Method method, Class<?> targetClass, MethodExpressions expressions,
-			BusyReactions reactions) {
+			FailureReactions reactions) {
 		this.attribute = attribute;
 		this.described = MethodNames.describe(method, targetClass);
 		this.keys = attribute.keys().isEmpty() ? null
-				: KeyExpressions.parse(attribute.name(), attribute.keys(), expressions);
+				: new KeyExpressions(attribute.name(), attribute.keys(), expressions);
 		this.condition = (attribute.condition() != null) ? LockCondition.parse(attribute.condition(), expressions)
 				: null;
-		this.beans = expressions.beans();
+		this.expressions = expressions;
 		this.kind = ResultKind.of(method.getReturnType());
 		this.request = attribute.request();
-		this.onBusy = reactions.onBusy(attribute, method, targetClass);
-		this.onFailure = reactions.onFailure(method, targetClass);
+		this.reactions = reactions;
+		this.result = new DeclaredResult(method, targetClass);
+		this.onBusy = reactions.onBusy(attribute, this.result, targetClass);
 	}
 
 	LockRequest request(MethodInvocation invocation) {
@@ -75,20 +74,8 @@ public final class LockedMethod {
 	}
 
 	/** Returns the expressions of the key and the condition. */
-	public List<SpelExpression> expressions() {
-		List<SpelExpression> expressions = new ArrayList<>();
-		if (this.keys != null) {
-			expressions.addAll(this.keys.expressions());
-		}
-		if (this.condition != null) {
-			expressions.add(this.condition.expression());
-		}
-		return expressions;
-	}
-
-	/** Returns the names of the beans that the key and the condition use. */
-	public Set<String> beans() {
-		return this.beans;
+	public MethodExpressions expressions() {
+		return this.expressions;
 	}
 
 	/** Returns the condition, or {@code null} if each call is locked. */
@@ -131,26 +118,19 @@ public final class LockedMethod {
 			return this.onBusy.react(invocation, busy);
 		}
 		if (ex instanceof LockProviderException) {
-			return this.onFailure.react(invocation, ex);
+			return this.reactions.handle(ex, invocation, this.result);
 		}
 		throw ex;
 	}
 
 	/** Runs the method, in a scope whose loss is no obstacle if the loss is ignored. */
 	@Nullable Object proceed(MethodInvocation invocation, LockLease lease) throws Throwable {
-		return proceed(invocation::proceed, lease);
-	}
-
-	/**
-	 * Runs a body of the method, as {@link #proceed(MethodInvocation, LockLease)} does.
-	 */
-	@Nullable Object proceed(Body body, LockLease lease) throws Throwable {
 		if (!ignoresLoss()) {
-			return body.run();
+			return invocation.proceed();
 		}
 		try (LockContext.Scope scope = LockContext.open(lease)) {
 			scope.ignoreLoss();
-			return body.run();
+			return invocation.proceed();
 		}
 	}
 
@@ -174,30 +154,31 @@ public final class LockedMethod {
 
 	/** Refuses to wait for a lock on a thread of an event loop. */
 	void requireBlockingThread() {
-		if (ReactorPresence.isOnNonBlockingThread()) {
-			throw LockedMethodChecks.nonBlockingThread(this.described);
+		if (ResultKind.isOnNonBlockingThread()) {
+			throw new LockConfigurationException(LockError.NON_BLOCKING_THREAD,
+					"The locked method " + this.described + " was called on '" + Thread.currentThread().getName()
+							+ "', a thread of an event loop, which must not wait for a lock",
+					"Return a Mono: it waits without a thread. Or call the method on Schedulers.boundedElastic()");
 		}
 	}
 
 	/** Reports a method that has returned {@code null} where a publisher is declared. */
 	LockConfigurationException nullPublisher() {
-		return LockedMethodChecks.nullPublisher(this.described);
+		return new LockConfigurationException(LockError.UNSUITABLE_RESULT,
+				"The locked method " + this.described + " returned null in place of a publisher",
+				"Return Mono.empty() or Flux.empty()");
 	}
 
 	/** Refuses a result whose work continues after the lock is released. */
 	@Nullable Object requireFinished(@Nullable Object result) {
 		Class<?> unfinished = UnfinishedResults.find(result);
 		if (unfinished != null) {
-			throw LockedMethodChecks.unfinishedResult(this.described, unfinished);
+			throw new LockConfigurationException(LockError.UNSUPPORTED_RESULT,
+					"The locked method " + this.described + " returned a " + unfinished.getName()
+							+ " that is not finished: its work continues after the lock is released",
+					LockedMethodChecks.HELD_RESULTS);
 		}
 		return result;
-	}
-
-	/** Runs the method. */
-	interface Body {
-
-		@Nullable Object run() throws Throwable;
-
 	}
 
 }

@@ -4,10 +4,12 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.util.concurrent.Future;
-import java.util.stream.Stream;
 
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.ResolvableType;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.scheduling.annotation.Async;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
@@ -21,13 +23,19 @@ public final class LockedMethodChecks {
 	public static final String KOTLIN_REMEDY = "Add 'open' to the class and the method, or build with the compiler plug-in"
 			+ " kotlin-spring, which opens Spring's components";
 
+	static final String HELD_RESULTS = "Declare the result as CompletableFuture, CompletionStage, Mono or Flux, which hold"
+			+ " the lock until they are complete. Or lock the method that does the work";
+
 	private LockedMethodChecks() {
 	}
 
 	static void check(Method method, Class<?> targetClass, LockAttribute attribute, boolean declaredOnMethod) {
 		checkProxyable(method, targetClass);
 		if (declaredOnMethod) {
-			checkLifecycle(method, targetClass);
+			String callback = ContainerCallbacks.describe(method, targetClass);
+			if (callback != null) {
+				throw lifecycleMethod(method, targetClass, callback);
+			}
 		}
 		checkResult(method, targetClass);
 		checkOnBusy(method, targetClass, attribute);
@@ -37,30 +45,37 @@ public final class LockedMethodChecks {
 	 * Checks the modifiers, but not of a JDK proxy: its interfaces can be proxied again.
 	 */
 	private static void checkProxyable(Method method, Class<?> targetClass) {
-		if (Proxy.isProxyClass(method.getDeclaringClass())) {
+		Class<?> declaring = method.getDeclaringClass();
+		if (Proxy.isProxyClass(declaring)) {
 			return;
 		}
-		String modifier = Stream.of(Modifier.PRIVATE, Modifier.STATIC, Modifier.FINAL)
-			.filter((candidate) -> (method.getModifiers() & candidate) != 0)
-			.map(Modifier::toString)
-			.findFirst()
-			.orElse(null);
-		if (modifier != null) {
-			throw new LockConfigurationException(LockError.NOT_PROXYABLE,
-					"The locked method " + MethodNames.describe(method, targetClass) + " is " + modifier
-							+ ", so that no proxy can intercept it and it would run without its lock",
-					(method.getModifiers() & Modifier.FINAL) != 0 && KotlinDetector
-						.isKotlinType(method.getDeclaringClass()) ? KOTLIN_REMEDY
-								: "Remove '" + modifier
-										+ "', or move the annotation to a method that callers reach through the bean");
+		String modifier = Modifier
+			.toString(method.getModifiers() & (Modifier.PRIVATE | Modifier.STATIC | Modifier.FINAL))
+			.replaceFirst(" .*", "");
+		if (!modifier.isEmpty()) {
+			boolean kotlin = Modifier.isFinal(method.getModifiers()) && KotlinDetector.isKotlinType(declaring);
+			throw notProxyable(method, targetClass,
+					"is " + modifier + ", so that no proxy can intercept it and it would run without its lock",
+					kotlin ? KOTLIN_REMEDY : "Remove '" + modifier
+							+ "', or move the annotation to a method that callers reach through the bean");
 		}
 		if (isHiddenFrom(method, targetClass)) {
-			throw new LockConfigurationException(LockError.NOT_PROXYABLE,
-					"The locked method " + MethodNames.describe(method, targetClass) + " is package-private in "
-							+ method.getDeclaringClass().getName()
+			throw notProxyable(method, targetClass,
+					"is package-private in " + declaring.getName()
 							+ ", so that no proxy of the class in another package can intercept it",
 					"Make it public or protected");
 		}
+	}
+
+	public static LockConfigurationException notProxyable(Method method, Class<?> targetClass, String fact,
+			String action) {
+		return refused(LockError.NOT_PROXYABLE, method, targetClass, fact, action);
+	}
+
+	private static LockConfigurationException refused(LockError error, Method method, Class<?> targetClass, String fact,
+			String action) {
+		return new LockConfigurationException(error,
+				"The locked method " + MethodNames.describe(method, targetClass) + " " + fact, action);
 	}
 
 	private static boolean isHiddenFrom(Method method, Class<?> targetClass) {
@@ -69,13 +84,6 @@ public final class LockedMethodChecks {
 		Class<?> declaring = method.getDeclaringClass();
 		return packagePrivate && (!declaring.getPackageName().equals(targetClass.getPackageName())
 				|| declaring.getClassLoader() != targetClass.getClassLoader());
-	}
-
-	private static void checkLifecycle(Method method, Class<?> targetClass) {
-		String callback = ContainerCallbacks.describe(method, targetClass);
-		if (callback != null) {
-			throw lifecycleMethod(method, targetClass, callback);
-		}
 	}
 
 	public static LockConfigurationException lifecycleMethod(Method method, Class<?> targetClass, String callback) {
@@ -89,8 +97,7 @@ public final class LockedMethodChecks {
 		ResolvableType declared = ResolvableType.forMethodReturnType(method, targetClass);
 		boolean held = ResultKind.of(method.getReturnType()) != ResultKind.VALUE;
 		Class<?> result = UnfinishedResults.findType(held ? declared.getGeneric(0) : declared);
-		boolean async = Future.class.isAssignableFrom(method.getReturnType())
-				&& AsyncMethods.isAsync(method, targetClass);
+		boolean async = Future.class.isAssignableFrom(method.getReturnType()) && isAsync(method, targetClass);
 		if (result != null && !async) {
 			throw unsupportedResult(method, targetClass, result.getName());
 		}
@@ -101,45 +108,37 @@ public final class LockedMethodChecks {
 		}
 	}
 
-	static LockConfigurationException nonBlockingThread(String method) {
-		return new LockConfigurationException(LockError.NON_BLOCKING_THREAD,
-				"The locked method " + method + " was called on '" + Thread.currentThread().getName()
-						+ "', a thread of an event loop, which must not wait for a lock",
-				"Return a Mono: it waits without a thread. Or call the method on Schedulers.boundedElastic()");
-	}
-
-	static LockConfigurationException nullPublisher(String method) {
-		return new LockConfigurationException(LockError.UNSUITABLE_RESULT,
-				"The locked method " + method + " returned null in place of a publisher",
-				"Return Mono.empty() or Flux.empty()");
-	}
-
-	static LockConfigurationException unfinishedResult(String method, Class<?> result) {
-		return new LockConfigurationException(LockError.UNSUPPORTED_RESULT,
-				"The locked method " + method + " returned a " + result.getName()
-						+ " that is not finished: its work continues after the lock is released",
-				"Declare the result as CompletableFuture, CompletionStage, Mono or Flux, which hold the lock until they"
-						+ " are complete. Or lock the method that does the work");
-	}
-
 	private static LockConfigurationException unsupportedResult(Method method, Class<?> targetClass, String result) {
-		return new LockConfigurationException(LockError.UNSUPPORTED_RESULT,
-				"The locked method " + MethodNames.describe(method, targetClass) + " returns " + result
-						+ ", which finishes after the method has returned and its lock was released",
-				"Declare the result as CompletableFuture, CompletionStage, Mono or Flux, which hold the lock until they"
-						+ " are complete. Or lock the method that does the work");
+		return refused(LockError.UNSUPPORTED_RESULT, method, targetClass,
+				"returns " + result + ", which finishes after the method has returned and its lock was released",
+				HELD_RESULTS);
 	}
 
 	private static void checkOnBusy(Method method, Class<?> targetClass, LockAttribute attribute) {
 		String unfit = (attribute.onBusy() == OnBusy.SKIP) ? new DeclaredResult(method, targetClass).whyNeverEmpty()
 				: null;
 		if (unfit != null) {
-			throw new LockConfigurationException(LockError.NO_EMPTY_RESULT,
-					"The locked method " + MethodNames.describe(method, targetClass)
-							+ " has onBusy = SKIP, but its result " + method.getReturnType().getTypeName() + " "
-							+ unfit,
+			throw refused(LockError.NO_EMPTY_RESULT, method, targetClass,
+					"has onBusy = SKIP, but its result " + method.getReturnType().getTypeName() + " " + unfit,
 					"Return void, a type that may be null, an Optional or a collection, or use onBusy = FAIL or a fallback");
 		}
+	}
+
+	/**
+	 * Returns whether a locked method is {@link Async}: Spring's advice for it has to run
+	 * outside the lock's, so that the thread that runs the body holds the lock.
+	 */
+	public static boolean isAsync(Method method, Class<?> targetClass) {
+		return MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).isPresent(Async.class)
+				|| MergedAnnotations.from(targetClass, SearchStrategy.TYPE_HIERARCHY).isPresent(Async.class);
+	}
+
+	public static LockConfigurationException asyncInsideLock(Method method, Class<?> targetClass) {
+		return refused(LockError.ASYNC_INSIDE_LOCK, method, targetClass,
+				"is @Async, but its task is submitted inside the lock, so that the task would run after the lock is"
+						+ " released",
+				"Let @EnableAsync use proxies (not AdviceMode.ASPECTJ) with its default order, or lock a method that the"
+						+ " task calls");
 	}
 
 }

@@ -9,7 +9,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
-import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
@@ -41,9 +41,7 @@ public final class LockedMethodRegistry {
 
 	private final BeanFactory beanFactory;
 
-	private final FailureHandlerLookup failureHandlers;
-
-	private final BusyReactions reactions;
+	private final FailureReactions reactions;
 
 	private final LockedCallObserver observer;
 
@@ -70,8 +68,7 @@ public final class LockedMethodRegistry {
 	public LockedMethodRegistry(LockAttributeSource source, BeanFactory beanFactory, LockedCallObserver observer) {
 		this.source = source;
 		this.beanFactory = beanFactory;
-		this.failureHandlers = new FailureHandlerLookup(beanFactory);
-		this.reactions = new BusyReactions(source, this.failureHandlers, observer);
+		this.reactions = new FailureReactions(source, beanFactory, observer);
 		this.observer = observer;
 	}
 
@@ -140,23 +137,15 @@ public final class LockedMethodRegistry {
 
 	/** Returns whether no locked method was read so far. */
 	public boolean isEmpty() {
-		for (Map<Method, LockedMethod> methods : this.classes.values()) {
-			if (!methods.isEmpty()) {
-				return false;
-			}
-		}
-		return true;
+		return this.classes.values().stream().allMatch(Map::isEmpty);
 	}
 
 	/**
-	 * Passes on each locked method that was read so far.
-	 * @param consumer receives the name of a method, for messages, and its attribute;
-	 * those of methods that several classes share more than once
+	 * Passes on each locked method that was read so far; one that several classes share
+	 * more than once.
 	 */
-	public void forEach(BiConsumer<String, LockAttribute> consumer) {
-		this.classes.values()
-			.forEach((methods) -> methods.values()
-				.forEach((method) -> consumer.accept(method.described(), method.attribute())));
+	public void forEach(Consumer<LockedMethod> consumer) {
+		this.classes.values().forEach((methods) -> methods.values().forEach(consumer));
 	}
 
 	/** Returns the locked methods without bridges to them, which calls may have added. */
@@ -170,13 +159,13 @@ public final class LockedMethodRegistry {
 	/** Returns the names of the beans that keys and conditions of a class use. */
 	public Set<String> beans(Class<?> targetClass) {
 		Set<String> beans = new TreeSet<>();
-		of(targetClass).values().forEach((method) -> beans.addAll(method.beans()));
+		of(targetClass).values().forEach((method) -> beans.addAll(method.expressions().beans()));
 		return beans;
 	}
 
 	/** Looks up the application's failure handler, and refuses several ones. */
 	public @Nullable LockFailureHandler failureHandler() {
-		return this.failureHandlers.get();
+		return this.reactions.handler();
 	}
 
 	/** Returns the bean factory of the locked methods. */
@@ -193,19 +182,6 @@ public final class LockedMethodRegistry {
 	/** Returns the observer of calls. */
 	LockedCallObserver observer() {
 		return this.observer;
-	}
-
-	/**
-	 * Requires that each locked method that was seen has a provider for its lock.
-	 * @throws io.distributedlock.LockConfigurationException if one has none, or it is not
-	 * clear which
-	 */
-	public void requireProviders(LockOperationsLookup operations) {
-		for (Map<Method, LockedMethod> methods : this.classes.values()) {
-			for (LockedMethod method : methods.values()) {
-				method.requireProvider(operations);
-			}
-		}
 	}
 
 	public boolean isDeclaredOnMethod(Method method, Class<?> targetClass) {

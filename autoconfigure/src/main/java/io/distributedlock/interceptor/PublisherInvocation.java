@@ -63,7 +63,7 @@ final class PublisherInvocation {
 			AtomicBoolean started = new AtomicBoolean();
 			return locks().execute(this.request, (lease) -> {
 				started.set(true);
-				return monoWork(lease);
+				return Mono.fromDirect(work(lease));
 			}).onErrorResume(LockException.class, (ex) -> started.get() ? Mono.error(ex) : Mono.from(react(ex)));
 		});
 	}
@@ -73,22 +73,13 @@ final class PublisherInvocation {
 			AtomicBoolean started = new AtomicBoolean();
 			return locks().executeMany(this.request, (lease) -> {
 				started.set(true);
-				return fluxWork(lease);
+				return work(lease);
 			}).onErrorResume(LockException.class, (ex) -> started.get() ? Flux.error(ex) : Flux.from(react(ex)));
 		});
 	}
 
-	private Mono<Object> monoWork(LockLease lease) {
-		Mono<Object> work = Mono.fromDirect(proceed(lease));
-		if (this.method.interruptsWhenLost()) {
-			// Cancels the work, as takeUntilOther does not after an error.
-			work = Mono.firstWithSignal(work, lossOf(lease).then(Mono.error(() -> LossExceptions.of(lease))));
-		}
-		return work.doOnNext(this.method::requireFinished);
-	}
-
-	private Flux<Object> fluxWork(LockLease lease) {
-		Flux<Object> work = Flux.from(proceed(lease));
+	private Flux<Object> work(LockLease lease) {
+		Flux<Object> work = Flux.from(proceed());
 		if (this.method.interruptsWhenLost()) {
 			work = work.takeUntilOther(lossOf(lease))
 				.concatWith(Mono
@@ -107,10 +98,10 @@ final class PublisherInvocation {
 	 * is exposed on this thread, where advice of AspectJ looks for it.
 	 */
 	@SuppressWarnings("unchecked")
-	private Publisher<Object> proceed(LockLease lease) {
+	private Publisher<Object> proceed() {
 		MethodInvocation call = clone(this.invocation);
 		try {
-			Object work = this.method.proceed(() -> ExposeInvocationInterceptor.INSTANCE.invoke(call), lease);
+			Object work = ExposeInvocationInterceptor.INSTANCE.invoke(call);
 			return (work != null) ? (Publisher<Object>) work : Mono.error(this.method.nullPublisher());
 		}
 		catch (Throwable ex) {

@@ -4,6 +4,10 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
+import reactor.core.scheduler.Schedulers;
+
+import org.springframework.util.ClassUtils;
+
 /** The kinds of results of locked methods: they decide when the lock is released. */
 public enum ResultKind {
 
@@ -16,6 +20,9 @@ public enum ResultKind {
 	/** A publisher of many values: each subscription holds the lock. */
 	FLUX;
 
+	private static final boolean REACTOR = ClassUtils.isPresent("reactor.core.publisher.Mono",
+			ResultKind.class.getClassLoader());
+
 	private static final Set<String> FLUXES = Set.of("reactor.core.publisher.Flux", "org.reactivestreams.Publisher");
 
 	/** Returns the kind of a declared type. */
@@ -26,10 +33,17 @@ public enum ResultKind {
 		if (type.getName().equals("reactor.core.publisher.Mono")) {
 			return MONO;
 		}
-		return FLUXES.contains(type.getName()) && ReactorPresence.isPresent() ? FLUX : VALUE;
+		return FLUXES.contains(type.getName()) && REACTOR ? FLUX : VALUE;
 	}
 
-	boolean isReactive() {
+	/**
+	 * Returns whether the calling thread is one of an event loop, which must not wait.
+	 */
+	static boolean isOnNonBlockingThread() {
+		return REACTOR && Schedulers.isInNonBlockingThread();
+	}
+
+	public boolean isReactive() {
 		return this == MONO || this == FLUX;
 	}
 

@@ -10,26 +10,18 @@ import org.jspecify.annotations.Nullable;
 import io.distributedlock.LockHolder;
 import io.distributedlock.LockNotAcquiredException;
 
-/** Reaction that skips the call and returns the empty value of its result. */
-final class SkipReaction implements BusyReaction {
+/**
+ * Reaction that skips the call and returns the empty value of its result.
+ *
+ * @param described the method, for messages
+ * @param empty the supplier of the empty value, or {@code null} if it is {@code null}
+ * @param provider the provider that the method names, or {@code null}
+ * @param observer the observer of skipped calls
+ */
+record SkipReaction(String described, @Nullable Supplier<Object> empty, @Nullable String provider,
+		LockedCallObserver observer) implements BusyReaction {
 
 	private static final Log logger = LogFactory.getLog(SkipReaction.class);
-
-	private final String described;
-
-	private final @Nullable Supplier<Object> empty;
-
-	private final @Nullable String provider;
-
-	private final LockedCallObserver observer;
-
-	SkipReaction(String described, @Nullable Supplier<Object> empty, @Nullable String provider,
-			LockedCallObserver observer) {
-		this.described = described;
-		this.empty = empty;
-		this.provider = provider;
-		this.observer = observer;
-	}
 
 	@Override
 	public @Nullable Object react(MethodInvocation invocation, LockNotAcquiredException busy) {

@@ -60,7 +60,7 @@ final class StageInvocation implements LockCallback<@Nullable CompletionStage<@N
 		}
 		catch (LockLostException ex) {
 			if (!this.started || this.stage != null || !this.method.ignoresLoss()) {
-				throw this.started ? LostCallMemory.remember(ex, this.invocation) : ex;
+				throw this.started ? LossExceptions.remember(ex, this.invocation) : ex;
 			}
 			return null;
 		}

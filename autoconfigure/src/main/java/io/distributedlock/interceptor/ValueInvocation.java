@@ -46,7 +46,7 @@ final class ValueInvocation implements LockCallback<@Nullable Object, Throwable>
 		}
 		catch (LockLostException ex) {
 			if (!this.returned || !this.method.ignoresLoss()) {
-				throw this.started ? LostCallMemory.remember(ex, this.invocation) : ex;
+				throw this.started ? LossExceptions.remember(ex, this.invocation) : ex;
 			}
 			return this.result;
 		}

@@ -21,7 +21,7 @@ public class DefaultLockAcquireObservationConvention implements LockAcquireObser
 
 	@Override
 	public KeyValues getLowCardinalityKeyValues(LockAcquireObservationContext context) {
-		return LockObservationKeyValues.of(context);
+		return context.lowCardinalityKeyValues();
 	}
 
 	@Override

@@ -21,7 +21,7 @@ public class DefaultLockHoldObservationConvention implements LockHoldObservation
 
 	@Override
 	public KeyValues getLowCardinalityKeyValues(LockHoldObservationContext context) {
-		return LockObservationKeyValues.of(context);
+		return context.lowCardinalityKeyValues();
 	}
 
 	@Override

@@ -1,14 +1,13 @@
 package io.distributedlock.micrometer;
 
-import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
-import java.util.function.Function;
+import java.util.Objects;
 
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
-import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LossReason;
 import io.distributedlock.provider.RenewalOutcome;
@@ -16,74 +15,45 @@ import io.distributedlock.provider.RenewalOutcome;
 /** The counters of one lock name, registered together so that all appear at once. */
 final class LockCounters {
 
-	private final Map<RenewalOutcome, Counter> renewals;
+	private final MeterRegistry registry;
 
-	private final Map<LossReason, Counter> lost;
+	/** The counters by outcomes of renewals and by reasons of losses. */
+	private final Map<Enum<?>, Counter> byOutcome = new HashMap<>();
 
-	private final Counter handOffs;
+	final Counter handOffs;
 
-	private final Counter skipped;
+	final Counter skipped;
 
-	private final Counter unlocked;
+	final Counter unlocked;
 
 	LockCounters(MeterRegistry registry, String name, String provider) {
+		this.registry = registry;
 		Tags tags = Tags.of("lock.name", name, "lock.provider", provider);
-		this.renewals = each(RenewalOutcome.class,
-				(outcome) -> Counter.builder("distributed.lock.renewals")
-					.description("Renewals of held locks")
-					.tags(tags.and("outcome", outcome))
-					.register(registry));
-		this.lost = each(LossReason.class,
-				(reason) -> Counter.builder("distributed.lock.lost")
-					.description("Locks lost while their holder still worked")
-					.tags(tags.and("reason", reason))
-					.register(registry));
-		this.handOffs = Counter.builder("distributed.lock.handoffs")
-			.description("Locks handed off inside this process, without the store")
-			.tags(tags)
-			.register(registry);
-		this.skipped = Counter.builder("distributed.lock.skipped")
-			.description("Calls of locked methods that were skipped because the lock was busy")
-			.tags(tags)
-			.register(registry);
-		this.unlocked = Counter.builder("distributed.lock.unlocked")
-			.description("Calls of locked methods that ran without the lock because their condition was false")
-			.tags(tags)
-			.register(registry);
-	}
-
-	private static <E extends Enum<E>, M> Map<E, M> each(Class<E> type, Function<String, M> meter) {
-		Map<E, M> meters = new EnumMap<>(type);
-		for (E constant : type.getEnumConstants()) {
-			meters.put(constant, meter.apply(constant.name().toLowerCase(Locale.ROOT)));
+		for (RenewalOutcome outcome : RenewalOutcome.values()) {
+			this.byOutcome.put(outcome,
+					counter("renewals", "Renewals of held locks", tags.and("outcome", text(outcome))));
 		}
-		return meters;
-	}
-
-	void handedOff() {
-		this.handOffs.increment();
-	}
-
-	void skipped() {
-		this.skipped.increment();
-	}
-
-	void ranUnlocked() {
-		this.unlocked.increment();
-	}
-
-	void renewed(RenewalOutcome outcome) {
-		increment(this.renewals.get(outcome));
-	}
-
-	void lost(LossReason reason) {
-		increment(this.lost.get(reason));
-	}
-
-	private static void increment(@Nullable Counter counter) {
-		if (counter != null) {
-			counter.increment();
+		for (LossReason reason : LossReason.values()) {
+			this.byOutcome.put(reason,
+					counter("lost", "Locks lost while their holder still worked", tags.and("reason", text(reason))));
 		}
+		this.handOffs = counter("handoffs", "Locks handed off inside this process, without the store", tags);
+		this.skipped = counter("skipped", "Calls of locked methods that were skipped because the lock was busy", tags);
+		this.unlocked = counter("unlocked",
+				"Calls of locked methods that ran without the lock because their condition was false", tags);
+	}
+
+	private Counter counter(String name, String description, Tags tags) {
+		return Counter.builder("distributed.lock." + name).description(description).tags(tags).register(this.registry);
+	}
+
+	private static String text(Enum<?> constant) {
+		return constant.name().toLowerCase(Locale.ROOT);
+	}
+
+	/** Counts a renewal by its outcome, or a loss by its reason. */
+	void increment(Enum<?> outcome) {
+		Objects.requireNonNull(this.byOutcome.get(outcome)).increment();
 	}
 
 }

@@ -1,5 +1,7 @@
 package io.distributedlock.micrometer;
 
+import io.micrometer.common.KeyValue;
+import io.micrometer.common.KeyValues;
 import io.micrometer.observation.Observation;
 import org.jspecify.annotations.Nullable;
 
@@ -66,6 +68,18 @@ public abstract class LockObservationContext extends Observation.Context {
 
 	void setOutcome(String outcome) {
 		this.outcome = outcome;
+	}
+
+	/**
+	 * Returns the key values of low cardinality; the outcome is one of them once it is
+	 * known.
+	 */
+	KeyValues lowCardinalityKeyValues() {
+		KeyValue name = LockObservationKeyName.NAME.withValue(this.lockName);
+		KeyValue provider = LockObservationKeyName.PROVIDER.withValue(this.provider);
+		String ended = this.outcome;
+		return (ended != null) ? KeyValues.of(name, provider, LockObservationKeyName.OUTCOME.withValue(ended))
+				: KeyValues.of(name, provider);
 	}
 
 }

@@ -75,27 +75,27 @@ public final class MeterLockObserver implements LockObserver {
 
 	@Override
 	public void onHandOff(LockKey key) {
-		of(key.name()).handedOff();
+		of(key.name()).handOffs.increment();
 	}
 
 	@Override
 	public void onRenewal(LockKey key, RenewalOutcome outcome) {
-		of(key.name()).renewed(outcome);
+		of(key.name()).increment(outcome);
 	}
 
 	@Override
 	public void onLost(LockKey key, LossReason reason) {
-		of(key.name()).lost(reason);
+		of(key.name()).increment(reason);
 	}
 
 	@Override
 	public void onSkip(LockKey key) {
-		of(key.name()).skipped();
+		of(key.name()).skipped.increment();
 	}
 
 	@Override
 	public void onUnlockedCall(String name) {
-		of(name).ranUnlocked();
+		of(name).unlocked.increment();
 	}
 
 	@Override

@@ -12,20 +12,13 @@ import io.distributedlock.provider.HoldObserver;
 
 /**
  * The observation of one hold, which was started.
+ *
+ * @param observation the observation
+ * @param context its context
+ * @param registry where it is made
  */
-final class MicrometerHoldObserver implements HoldObserver {
-
-	private final Observation observation;
-
-	private final LockHoldObservationContext context;
-
-	private final ObservationRegistry registry;
-
-	MicrometerHoldObserver(Observation observation, LockHoldObservationContext context, ObservationRegistry registry) {
-		this.observation = observation;
-		this.context = context;
-		this.registry = registry;
-	}
+record MicrometerHoldObserver(Observation observation, LockHoldObservationContext context,
+		ObservationRegistry registry) implements HoldObserver {
 
 	@Override
 	public void onEnd(@Nullable LossReason loss) {

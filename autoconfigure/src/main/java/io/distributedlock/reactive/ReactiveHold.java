@@ -80,18 +80,7 @@ final class ReactiveHold {
 		return (lease instanceof EngineLease own) ? own.closeUnusedAsync() : lease.closeAsync();
 	}
 
-	<T> Mono<T> within(LockLease lease, Supplier<? extends Mono<T>> body) {
-		return Mono.defer(() -> {
-			try {
-				return opened(lease, body);
-			}
-			catch (Throwable ex) {
-				return Mono.error(ex);
-			}
-		}).contextWrite((context) -> ReactiveLockContext.with(context, lease));
-	}
-
-	<T> Flux<T> withinMany(LockLease lease, Supplier<? extends Publisher<T>> body) {
+	<T> Flux<T> within(LockLease lease, Supplier<? extends Publisher<T>> body) {
 		return Flux.defer(() -> {
 			try {
 				return opened(lease, body);
@@ -111,22 +100,18 @@ final class ReactiveHold {
 		if (!this.state.compareAndSet(lease, STARTED)) {
 			throw new CancellationException("The subscription was cancelled before its body was called");
 		}
-		requireHeld(lease);
-		try (LockContext.Scope scope = LockContext.open(lease)) {
-			if (this.lossIgnored) {
-				scope.ignoreLoss();
-			}
-			return body.get();
-		}
-	}
-
-	private void requireHeld(LockLease lease) {
 		try {
 			lease.ensureHeld();
 		}
 		catch (RuntimeException ex) {
 			this.refused = true;
 			throw ex;
+		}
+		try (LockContext.Scope scope = LockContext.open(lease)) {
+			if (this.lossIgnored) {
+				scope.ignoreLoss();
+			}
+			return body.get();
 		}
 	}
 

@@ -1,7 +1,7 @@
 package io.distributedlock.reactive;
 
-import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 import reactor.core.publisher.Mono;
 import reactor.util.context.Context;
@@ -37,20 +37,15 @@ public final class ReactiveLockContext {
 
 	/** Returns the locks of a flow, the innermost first, then those of its thread. */
 	static List<LockLease> enclosing(ContextView context, List<LockLease> onThread) {
-		List<LockLease> inFlow = find(context);
-		if (onThread.isEmpty()) {
-			return inFlow;
-		}
-		List<LockLease> all = new ArrayList<>(inFlow);
-		all.addAll(onThread);
-		return all;
+		return concat(find(context), onThread);
+	}
+
+	private static List<LockLease> concat(List<LockLease> inner, List<LockLease> outer) {
+		return outer.isEmpty() ? inner : Stream.concat(inner.stream(), outer.stream()).toList();
 	}
 
 	static Context with(Context context, LockLease lease) {
-		List<LockLease> all = new ArrayList<>();
-		all.add(lease);
-		all.addAll(find(context));
-		return ObservedFlow.within(context.put(KEY, List.copyOf(all)), lease);
+		return ObservedFlow.within(context.put(KEY, concat(List.of(lease), find(context))), lease);
 	}
 
 }

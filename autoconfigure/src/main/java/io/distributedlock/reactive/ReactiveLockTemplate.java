@@ -69,8 +69,9 @@ public final class ReactiveLockTemplate {
 		return Mono.deferContextual((context) -> {
 			ReactiveHold hold = new ReactiveHold(this.lossIgnored);
 			return Mono
-				.usingWhen(acquire(request, hold, context), (lease) -> hold.within(lease, () -> body.apply(lease)),
-						hold::release, hold::releaseAfter, hold::release)
+				.usingWhen(acquire(request, hold, context),
+						(lease) -> Mono.fromDirect(hold.within(lease, () -> body.apply(lease))), hold::release,
+						hold::releaseAfter, hold::release)
 				.onErrorMap(hold::unwrapped)
 				.doFinally((signal) -> hold.end());
 		});
@@ -89,7 +90,7 @@ public final class ReactiveLockTemplate {
 		return Flux.deferContextual((context) -> {
 			ReactiveHold hold = new ReactiveHold(this.lossIgnored);
 			return Flux
-				.usingWhen(acquire(request, hold, context), (lease) -> hold.withinMany(lease, () -> body.apply(lease)),
+				.usingWhen(acquire(request, hold, context), (lease) -> hold.within(lease, () -> body.apply(lease)),
 						hold::release, hold::releaseAfter, hold::release)
 				.onErrorMap(hold::unwrapped)
 				.doFinally((signal) -> hold.end());

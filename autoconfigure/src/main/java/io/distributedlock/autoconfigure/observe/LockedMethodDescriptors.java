@@ -11,8 +11,10 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;
 
+import io.distributedlock.LockRequest;
 import io.distributedlock.actuate.LockedMethodDescriptor;
 import io.distributedlock.interceptor.LockAttribute;
+import io.distributedlock.interceptor.LockedMethod;
 import io.distributedlock.interceptor.LockedMethodRegistry;
 
 /** The locked methods that were read so far, in the order of their names. */
@@ -28,14 +30,15 @@ final class LockedMethodDescriptors implements Supplier<List<LockedMethodDescrip
 	public List<LockedMethodDescriptor> get() {
 		// Classes share inherited methods.
 		Set<LockedMethodDescriptor> methods = new LinkedHashSet<>();
-		this.registries
-			.forEach((registry) -> registry.forEach((method, attribute) -> methods.add(describe(method, attribute))));
+		this.registries.forEach((registry) -> registry.forEach((method) -> methods.add(describe(method))));
 		return methods.stream().sorted(Comparator.comparing(LockedMethodDescriptor::method)).toList();
 	}
 
-	private static LockedMethodDescriptor describe(String method, LockAttribute attribute) {
-		return new LockedMethodDescriptor(method, attribute.name(), attribute.keys(), attribute.provider(),
-				millis(attribute.lease()), millis(attribute.waitTime()), attribute.renew());
+	private static LockedMethodDescriptor describe(LockedMethod method) {
+		LockAttribute attribute = method.attribute();
+		LockRequest request = attribute.request();
+		return new LockedMethodDescriptor(method.described(), attribute.name(), attribute.keys(), attribute.provider(),
+				millis(request.lease()), millis(request.waitTime()), request.renew());
 	}
 
 	private static @Nullable Long millis(@Nullable Duration duration) {

@@ -38,7 +38,7 @@ final class LockedMethodMeters implements SmartInitializingSingleton {
 
 	@Override
 	public void afterSingletonsInstantiated() {
-		this.methods.forEach((method, attribute) -> register(attribute));
+		this.methods.forEach((method) -> register(method.attribute()));
 	}
 
 	private void register(LockAttribute attribute) {

@@ -6,6 +6,7 @@ import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
@@ -19,6 +20,7 @@ import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.ast.MethodReference;
 import org.springframework.expression.spel.ast.PropertyOrFieldReference;
 import org.springframework.expression.spel.ast.TypeReference;
+import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.support.StandardTypeLocator;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
@@ -30,34 +32,20 @@ import io.distributedlock.interceptor.LockedMethod;
  * types of the arguments, the target, the beans and the types that it names, and follows
  * the members whose names it has. What the class of a value adds to its declared type is
  * not known ahead of time.
+ *
+ * @param hints receives the hints
+ * @param beanFactory the bean factory that knows the types of beans in expressions
  */
-final class ExpressionHints {
-
-	private final ReflectionHints hints;
-
-	private final BeanFactory beanFactory;
-
-	/**
-	 * Creates hints.
-	 * @param hints receives them
-	 * @param beanFactory the bean factory that knows the types of beans in expressions
-	 */
-	ExpressionHints(ReflectionHints hints, BeanFactory beanFactory) {
-		this.hints = hints;
-		this.beanFactory = beanFactory;
-	}
-
-	ReflectionHints hints() {
-		return this.hints;
-	}
+record ExpressionHints(ReflectionHints hints, BeanFactory beanFactory) {
 
 	void register(LockedMethod locked, Method method, Class<?> targetClass) {
-		if (locked.expressions().isEmpty()) {
+		List<SpelExpression> expressions = locked.expressions().parsed();
+		if (expressions.isEmpty()) {
 			return;
 		}
 		Walk walk = new Walk();
 		Set<Class<?>> types = new LinkedHashSet<>();
-		locked.expressions().forEach((expression) -> collect(expression.getAST(), walk.names, types, targetClass));
+		expressions.forEach((expression) -> collect(expression.getAST(), walk.names, types, targetClass));
 		for (int i = 0; i < method.getParameterCount(); i++) {
 			walk.follow(ResolvableType.forMethodParameter(method, i, targetClass));
 		}
@@ -65,7 +53,7 @@ final class ExpressionHints {
 		if (walk.names.contains("target")) {
 			walk.follow(ResolvableType.forClass(targetClass));
 		}
-		for (String bean : locked.beans()) {
+		for (String bean : locked.expressions().beans()) {
 			Class<?> type = this.beanFactory.containsBean(bean) ? this.beanFactory.getType(bean, false) : null;
 			if (type != null) {
 				walk.follow(ResolvableType.forClass(type));

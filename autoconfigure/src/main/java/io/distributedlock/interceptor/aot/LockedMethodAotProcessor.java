@@ -4,6 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.aot.hint.ExecutableMode;
 import org.springframework.aot.hint.ReflectionHints;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.aot.BeanRegistrationAotContribution;
 import org.springframework.beans.factory.aot.BeanRegistrationAotProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -31,24 +32,21 @@ final class LockedMethodAotProcessor implements BeanRegistrationAotProcessor {
 			return null;
 		}
 		new SelfInvocationWarning(methods).check(type);
-		return (context, code) -> register(type, methods,
-				new ExpressionHints(context.getRuntimeHints().reflection(), beanFactory));
+		return (context, code) -> register(type, methods, beanFactory, context.getRuntimeHints().reflection());
 	}
 
-	private static void register(Class<?> type, LockedMethodRegistry methods, ExpressionHints expressions) {
+	private static void register(Class<?> type, LockedMethodRegistry methods, BeanFactory beanFactory,
+			ReflectionHints hints) {
+		ExpressionHints expressions = new ExpressionHints(hints, beanFactory);
 		methods.methods(type).forEach((method) -> {
 			LockedMethod locked = methods.find(method, type);
 			if (locked != null) {
 				expressions.register(locked, method, type);
-				registerFallback(locked, expressions.hints());
+				if (locked.onBusy() instanceof FallbackReaction reaction && reaction.method() != null) {
+					hints.registerMethod(reaction.method(), ExecutableMode.INVOKE);
+				}
 			}
 		});
-	}
-
-	private static void registerFallback(LockedMethod locked, ReflectionHints hints) {
-		if (locked.onBusy() instanceof FallbackReaction fallback) {
-			hints.registerMethod(fallback.method(), ExecutableMode.INVOKE);
-		}
 	}
 
 }

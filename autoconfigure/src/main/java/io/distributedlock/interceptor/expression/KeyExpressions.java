@@ -11,7 +11,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.spel.SpelEvaluationException;
 import org.springframework.expression.spel.SpelMessage;
-import org.springframework.expression.spel.standard.SpelExpression;
 
 import io.distributedlock.InvalidLockKeyException;
 import io.distributedlock.LockConfigurationException;
@@ -34,34 +33,23 @@ public final class KeyExpressions {
 
 	private final MethodExpressions method;
 
-	private final List<SpelExpression> expressions;
+	private final List<KeyText> parts;
 
-	private KeyExpressions(String name, MethodExpressions method, List<SpelExpression> expressions) {
+	public KeyExpressions(String name, List<String> keys, MethodExpressions method) {
 		this.name = name;
 		this.method = method;
-		this.expressions = expressions;
-	}
-
-	public static KeyExpressions parse(String name, List<String> keys, MethodExpressions method) {
-		return new KeyExpressions(name, method,
-				keys.stream()
-					.map((text) -> KeyConcatenation.check(method.parse("key", text), method.method()))
-					.toList());
-	}
-
-	/** Returns the parsed expressions. */
-	public List<SpelExpression> expressions() {
-		return this.expressions;
+		this.parts = keys.stream()
+			.map((key) -> new KeyText(method.method(), KeyTree.of(method.parse("key", key), method)))
+			.toList();
 	}
 
 	public List<LockKey> resolve(MethodInvocation invocation) {
 		EvaluationContext context = this.method.context(invocation);
-		String[] parts = new String[this.expressions.size()];
+		String[] parts = new String[this.parts.size()];
 		List<String> elements = null;
 		int place = -1;
 		for (int i = 0; i < parts.length; i++) {
-			SpelExpression expression = this.expressions.get(i);
-			KeyText text = new KeyText(this.method.method(), expression);
+			KeyText text = this.parts.get(i);
 			Object value = text.unwrap(evaluate(text, context));
 			List<?> several = text.elements(value);
 			if (several == null) {
@@ -76,17 +64,13 @@ public final class KeyExpressions {
 				place = i;
 			}
 		}
-		return keys(parts, elements, place);
-	}
-
-	private List<LockKey> keys(String[] parts, @Nullable List<String> elements, int place) {
 		if (elements == null) {
 			return List.of(LockKey.of(this.name, parts));
 		}
 		List<LockKey> keys = new ArrayList<>(elements.size());
 		for (String element : elements) {
 			parts[place] = element;
-			keys.add(LockKey.of(this.name, parts.clone()));
+			keys.add(LockKey.of(this.name, parts));
 		}
 		return keys;
 	}

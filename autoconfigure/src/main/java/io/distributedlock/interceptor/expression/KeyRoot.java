@@ -4,31 +4,14 @@ import java.lang.reflect.Method;
 
 import org.jspecify.annotations.Nullable;
 
-/** Root object of a key expression, {@code #root}. */
-public final class KeyRoot {
-
-	private final Method method;
-
-	private final @Nullable Object target;
-
-	private final @Nullable Object[] args;
-
-	KeyRoot(Method method, @Nullable Object target, @Nullable Object[] args) {
-		this.method = method;
-		this.target = target;
-		this.args = args;
-	}
-
-	public Method getMethod() {
-		return this.method;
-	}
-
-	public @Nullable Object getTarget() {
-		return this.target;
-	}
-
-	public @Nullable Object[] getArgs() {
-		return this.args;
-	}
+/**
+ * Root object of a key expression, {@code #root}.
+ *
+ * @param method the method that is called
+ * @param target the target of the call
+ * @param args the arguments
+ */
+@SuppressWarnings("ArrayRecordComponent") // read by expressions, never compared
+public record KeyRoot(Method method, @Nullable Object target, @Nullable Object[] args) {
 
 }

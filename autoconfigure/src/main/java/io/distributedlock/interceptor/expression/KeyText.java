@@ -12,7 +12,7 @@ import java.util.OptionalLong;
 
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.expression.Expression;
+import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.util.ObjectUtils;
 
 import io.distributedlock.InvalidLockKeyException;
@@ -27,12 +27,12 @@ import io.distributedlock.LockException;
  * @param method the locked method, for messages
  * @param expression the expression, for messages
  */
-public record KeyText(String method, Expression expression) {
+record KeyText(String method, SpelExpression expression) {
 
 	/** The most places of a decimal that are written without an exponent. */
 	private static final int PLAIN_PLACES = 400;
 
-	public @Nullable Object unwrap(@Nullable Object value) {
+	@Nullable Object unwrap(@Nullable Object value) {
 		if (value instanceof Optional<?> optional) {
 			return unwrap(optional.orElse(null));
 		}
@@ -117,7 +117,7 @@ public record KeyText(String method, Expression expression) {
 	 * @throws LockConfigurationException if no text of the value's class is
 	 * @throws InvalidLockKeyException if that of this value is not
 	 */
-	public void requireText(Object value) {
+	void requireText(Object value) {
 		KeyProblem problem = KeyValueCheck.findProblem(value);
 		if (problem != null) {
 			String fact = "is a " + value.getClass().getName() + ", which " + problem.fact()
@@ -129,7 +129,7 @@ public record KeyText(String method, Expression expression) {
 	}
 
 	/** Returns the failure of a call with this value. */
-	public LockException invalid(LockError error, String fact, String action) {
+	LockException invalid(LockError error, String fact, String action) {
 		return new InvalidLockKeyException(error, describe(fact), action);
 	}
 

@@ -2,6 +2,7 @@ package io.distributedlock.interceptor.expression;
 
 import java.lang.reflect.Field;
 import java.lang.reflect.InaccessibleObjectException;
+import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.RecordComponent;
 import java.net.InetAddress;
@@ -19,6 +20,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.BeanUtils;
 import org.springframework.core.NativeDetector;
+import org.springframework.util.ClassUtils;
 
 /**
  * Class of values of keys, and what it says about their texts. Read once for each class.
@@ -30,6 +32,28 @@ import org.springframework.core.NativeDetector;
  * {@code null} for other classes
  */
 record KeyType(@Nullable KeyProblem problem, boolean simple, @Nullable List<Field> components) {
+
+	/** The problems of types that exclude each other. */
+	private static final Map<Class<?>, KeyProblem> PROBLEMS = Map.of(Date.class,
+			new KeyProblem("has a text that depends on the time zone of the process",
+					"Use its instant: #date.time, or a type of java.time"),
+			Calendar.class,
+			new KeyProblem("has a text that depends on the state of the calendar and of the process",
+					"Use its instant: #calendar.timeInMillis, or a type of java.time"),
+			TimeZone.class,
+			new KeyProblem("has a text that depends on the time zone data of the process",
+					"Use its id: #zone.ID, or a java.time.ZoneId"),
+			InetAddress.class,
+			new KeyProblem("has a text that depends on whether the name of the host was resolved",
+					"Use its address: #address.hostAddress"),
+			InetSocketAddress.class,
+			new KeyProblem("has a text that depends on whether the name of the host was resolved",
+					"Use its parts: { \"#address.hostString\", \"#address.port\" }"),
+			Map.class,
+			new KeyProblem("is a map: its text depends on its order and on the texts in it",
+					"Use an id, or a value of one entry of the map"),
+			Map.Entry.class, new KeyProblem("is an entry of a map: its text depends on the texts in it",
+					"Use its key and value: { \"#entry.key\", \"#entry.value\" }"));
 
 	private static final ClassValue<KeyType> TYPES = new ClassValue<>() {
 		@Override
@@ -52,38 +76,6 @@ record KeyType(@Nullable KeyProblem problem, boolean simple, @Nullable List<Fiel
 		if (!hasText(type)) {
 			return new KeyProblem("has no text of its own", "Use an id of it, such as #order.id");
 		}
-		if (Date.class.isAssignableFrom(type)) {
-			return new KeyProblem("has a text that depends on the time zone of the process",
-					"Use its instant: #date.time, or a type of java.time");
-		}
-		if (Calendar.class.isAssignableFrom(type)) {
-			return new KeyProblem("has a text that depends on the state of the calendar and of the process",
-					"Use its instant: #calendar.timeInMillis, or a type of java.time");
-		}
-		if (TimeZone.class.isAssignableFrom(type)) {
-			return new KeyProblem("has a text that depends on the time zone data of the process",
-					"Use its id: #zone.ID, or a java.time.ZoneId");
-		}
-		if (InetAddress.class.isAssignableFrom(type)) {
-			return new KeyProblem("has a text that depends on whether the name of the host was resolved",
-					"Use its address: #address.hostAddress");
-		}
-		if (InetSocketAddress.class.isAssignableFrom(type)) {
-			return new KeyProblem("has a text that depends on whether the name of the host was resolved",
-					"Use its parts: { \"#address.hostString\", \"#address.port\" }");
-		}
-		return problemOfContainer(type);
-	}
-
-	private static @Nullable KeyProblem problemOfContainer(Class<?> type) {
-		if (Map.class.isAssignableFrom(type)) {
-			return new KeyProblem("is a map: its text depends on its order and on the texts in it",
-					"Use an id, or a value of one entry of the map");
-		}
-		if (Map.Entry.class.isAssignableFrom(type)) {
-			return new KeyProblem("is an entry of a map: its text depends on the texts in it",
-					"Use its key and value: { \"#entry.key\", \"#entry.value\" }");
-		}
 		if (Iterable.class.isAssignableFrom(type) && !Collection.class.isAssignableFrom(type)
 				&& !Path.class.isAssignableFrom(type)) {
 			return new KeyProblem("is an Iterable, whose text need not tell its elements",
@@ -92,29 +84,26 @@ record KeyType(@Nullable KeyProblem problem, boolean simple, @Nullable List<Fiel
 		if (type.getPackageName().equals("java.util.concurrent.atomic")) {
 			return new KeyProblem("is a variable: its text changes with its value", "Use its value: #reference.get()");
 		}
-		return null;
+		return PROBLEMS.entrySet()
+			.stream()
+			.filter((entry) -> entry.getKey().isAssignableFrom(type))
+			.map(Map.Entry::getValue)
+			.findFirst()
+			.orElse(null);
 	}
 
+	/** A native image may not know the method; the text shows an identity then. */
 	private static boolean hasText(Class<?> type) {
-		try {
-			return type.getMethod("toString").getDeclaringClass() != Object.class;
-		}
-		catch (NoSuchMethodException ex) {
-			// A native image may not know the method; the text shows an identity then.
-			return NativeDetector.inNativeImage();
-		}
+		Method method = ClassUtils.getMethodIfAvailable(type, "toString", new Class<?>[0]);
+		return (method != null) ? method.getDeclaringClass() != Object.class : NativeDetector.inNativeImage();
 	}
 
 	/**
 	 * Recognizes the {@code toString()} of the compiler: a written one is rarely final.
 	 */
 	private static boolean isPlainRecord(Class<?> type) {
-		try {
-			return type.isRecord() && Modifier.isFinal(type.getMethod("toString").getModifiers());
-		}
-		catch (NoSuchMethodException ex) {
-			return false;
-		}
+		Method method = ClassUtils.getMethodIfAvailable(type, "toString", new Class<?>[0]);
+		return type.isRecord() && method != null && Modifier.isFinal(method.getModifiers());
 	}
 
 	/**

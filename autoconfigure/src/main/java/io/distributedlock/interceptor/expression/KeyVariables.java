@@ -5,9 +5,12 @@ import java.lang.reflect.Modifier;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Predicate;
+import java.util.function.BiPredicate;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +21,7 @@ import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.ast.FunctionReference;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
 
 /**
  * The names by which key expressions reach the arguments of one method: those of its
@@ -48,21 +52,14 @@ final class KeyVariables {
 	}
 
 	private static Set<Method> declarations(Method method, Class<?> targetClass) {
-		Set<Class<?>> types = new LinkedHashSet<>();
-		for (Class<?> type = targetClass; type != null; type = type.getSuperclass()) {
-			types.add(type);
-		}
-		types.addAll(ClassUtils.getAllInterfacesForClassAsSet(targetClass));
-		types.addAll(ClassUtils.getAllInterfacesForClassAsSet(method.getDeclaringClass()));
-		Set<Method> declarations = new LinkedHashSet<>();
-		declarations.add(method);
-		for (Class<?> type : types) {
-			for (Method candidate : type.isInterface() ? type.getMethods() : type.getDeclaredMethods()) {
-				if (isDeclarationOf(method, candidate, targetClass)) {
-					declarations.add(candidate);
-				}
-			}
-		}
+		Set<Method> declarations = new LinkedHashSet<>(List.of(method));
+		Stream<Class<?>> interfaces = Stream.of(targetClass, method.getDeclaringClass())
+			.flatMap((type) -> ClassUtils.getAllInterfacesForClassAsSet(type).stream());
+		Stream
+			.concat(Stream.of(ReflectionUtils.getAllDeclaredMethods(targetClass)),
+					interfaces.flatMap((type) -> Stream.of(type.getMethods())))
+			.filter((candidate) -> isDeclarationOf(method, candidate, targetClass))
+			.forEach(declarations::add);
 		return declarations;
 	}
 
@@ -100,28 +97,34 @@ final class KeyVariables {
 	}
 
 	/** Returns the variables of an expression that no declaration of the method has. */
-	Set<String> unknownIn(SpelNode node) {
-		Set<String> unknown = new LinkedHashSet<>();
-		collect(node, (name) -> !this.indexes.containsKey(name) && !BUILT_IN.contains(name), true, unknown);
-		return unknown;
+	Set<String> unknownIn(SpelNode root) {
+		return find(root, (node, name) -> node instanceof FunctionReference
+				|| (!this.indexes.containsKey(name) && !BUILT_IN.contains(name)));
 	}
 
 	/** Returns the variables of an expression that mean two arguments or the call. */
-	Set<String> ambiguousIn(SpelNode node) {
+	Set<String> ambiguousIn(SpelNode root) {
+		return find(root, (node, name) -> node instanceof VariableReference && this.ambiguous.contains(name));
+	}
+
+	private static Set<String> find(SpelNode root, BiPredicate<SpelNode, String> matching) {
 		Set<String> found = new LinkedHashSet<>();
-		collect(node, this.ambiguous::contains, false, found);
+		forEachNode(root, (node) -> {
+			if (node instanceof VariableReference || node instanceof FunctionReference) {
+				String name = node.toStringAST().substring(1).replaceFirst("\\(.*", "");
+				if (matching.test(node, name)) {
+					found.add("#" + name);
+				}
+			}
+		});
 		return found;
 	}
 
-	private static void collect(SpelNode node, Predicate<String> matching, boolean functions, Set<String> found) {
-		if (node instanceof VariableReference || node instanceof FunctionReference) {
-			String name = node.toStringAST().substring(1).replaceFirst("\\(.*", "");
-			if ((node instanceof FunctionReference) ? functions : matching.test(name)) {
-				found.add("#" + name);
-			}
-		}
+	/** Passes on each node of an expression, a parent before its children. */
+	static void forEachNode(SpelNode node, Consumer<SpelNode> consumer) {
+		consumer.accept(node);
 		for (int i = 0; i < node.getChildCount(); i++) {
-			collect(node.getChild(i), matching, functions, found);
+			forEachNode(node.getChild(i), consumer);
 		}
 	}
 

@@ -1,7 +1,9 @@
 package io.distributedlock.interceptor.expression;
 
 import java.lang.reflect.Method;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -12,6 +14,7 @@ import org.springframework.context.expression.BeanFactoryResolver;
 import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.ParseException;
 import org.springframework.expression.spel.SpelParserConfiguration;
+import org.springframework.expression.spel.ast.BeanReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
@@ -19,6 +22,7 @@ import org.springframework.expression.spel.support.StandardTypeLocator;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
+import io.distributedlock.interceptor.expression.KeyEvaluationContext.KeptPropertyAccessor;
 
 /**
  * Parser of the expressions of one locked method, and source of the context that they are
@@ -40,7 +44,7 @@ public final class MethodExpressions {
 
 	private final EvaluationContext shared;
 
-	private final Set<String> beans = new LinkedHashSet<>();
+	private final List<SpelExpression> parsed = new ArrayList<>();
 
 	public MethodExpressions(Method method, Class<?> targetClass, BeanFactory beanFactory) {
 		this.method = MethodNames.describe(method, targetClass);
@@ -51,6 +55,7 @@ public final class MethodExpressions {
 		// The context class loader may be that of a thread which does not see the
 		// application.
 		context.setTypeLocator(new StandardTypeLocator(targetClass.getClassLoader()));
+		context.setPropertyAccessors(List.of(new KeptPropertyAccessor()));
 		context.setBeanResolver(new BeanFactoryResolver(beanFactory));
 		this.shared = context;
 	}
@@ -60,9 +65,25 @@ public final class MethodExpressions {
 		return this.method;
 	}
 
+	/** Returns the places of the arguments by their names. */
+	Map<String, Integer> indexes() {
+		return this.indexes;
+	}
+
+	/** Returns the expressions that were parsed so far. */
+	public List<SpelExpression> parsed() {
+		return this.parsed;
+	}
+
 	/** Returns the names of the beans that the expressions use. */
 	public Set<String> beans() {
-		return Set.copyOf(this.beans);
+		Set<String> beans = new LinkedHashSet<>();
+		this.parsed.forEach((expression) -> KeyVariables.forEachNode(expression.getAST(), (node) -> {
+			if (node instanceof BeanReference) {
+				beans.add(node.toStringAST().replaceAll("^[@&]|'", ""));
+			}
+		}));
+		return beans;
 	}
 
 	/** Returns the context of one call. */
@@ -93,7 +114,7 @@ public final class MethodExpressions {
 		}
 		checkWords(attribute, expression, described);
 		checkVariables(expression, described + " uses ");
-		BeanReferences.collect(expression.getAST(), this.beans);
+		this.parsed.add(expression);
 		return expression;
 	}
 

@@ -2,6 +2,8 @@ package io.distributedlock.interceptor.expression;
 
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import org.springframework.util.ClassUtils;
 
@@ -12,13 +14,10 @@ public final class MethodNames {
 	}
 
 	public static String describe(Method method, Class<?> targetClass) {
-		StringBuilder text = new StringBuilder(owner(method, targetClass).getName()).append('.')
-			.append(method.getName())
-			.append('(');
-		for (Class<?> type : method.getParameterTypes()) {
-			text.append((text.charAt(text.length() - 1) == '(') ? "" : ", ").append(type.getSimpleName());
-		}
-		return text.append(')').toString();
+		return Stream.of(method.getParameterTypes())
+			.map(Class::getSimpleName)
+			.collect(
+					Collectors.joining(", ", owner(method, targetClass).getName() + "." + method.getName() + "(", ")"));
 	}
 
 	/** Returns the class, or for a JDK proxy the interface, that has the method. */

@@ -74,14 +74,15 @@ public final class UnfinishedResults {
 		if (KINDS.get(type) == Kind.COMPLETE) {
 			return null;
 		}
-		Stream<ResolvableType> inner = declared.isArray() ? Stream.of(declared.getComponentType())
-				: Stream.of(declared.getGenerics());
-		return inner.<Class<?>>mapMulti((element, found) -> {
+		ResolvableType[] elements = declared.isArray() ? new ResolvableType[] { declared.getComponentType() }
+				: declared.getGenerics();
+		for (ResolvableType element : elements) {
 			Class<?> unfinished = findType(element, depth - 1);
 			if (unfinished != null) {
-				found.accept(unfinished);
+				return unfinished;
 			}
-		}).findFirst().orElse(null);
+		}
+		return null;
 	}
 
 	/** Returns whether values of the type stand for others that are computed later. */

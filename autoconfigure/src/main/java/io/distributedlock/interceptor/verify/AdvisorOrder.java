@@ -35,43 +35,30 @@ final class AdvisorOrder {
 	static void check(Advisor[] advisors, Class<?> type, Class<?> targetClass, String beanName,
 			LockedMethodRegistry registry) {
 		Set<Method> methods = registry.methods(type);
-		List<Advisor> transactions = new ArrayList<>();
-		List<Advisor> security = new ArrayList<>();
+		List<Advisor> outside = new ArrayList<>();
 		for (Advisor advisor : advisors) {
 			if (advisor instanceof LockAdvisor lock) {
-				for (Advisor transaction : transactions) {
-					check(transaction, lock, methods, targetClass, beanName);
+				for (Advisor outer : outside) {
+					for (Method method : methods) {
+						check(outer, lock, method, targetClass, beanName, registry);
+					}
 				}
-				for (Advisor outside : security) {
-					checkSecurity(outside, registry, methods, targetClass, beanName);
-				}
 			}
-			if (advisor.getAdvice().getClass().getName().equals(TRANSACTION_INTERCEPTOR)) {
-				transactions.add(advisor);
-			}
-			if (SubscribedSecurity.is(advisor)) {
-				security.add(advisor);
-			}
+			outside.add(advisor);
 		}
 	}
 
-	private static void check(Advisor transaction, LockAdvisor lock, Set<Method> methods, Class<?> targetClass,
-			String beanName) {
-		int order = (transaction instanceof Ordered ordered) ? ordered.getOrder() : Ordered.LOWEST_PRECEDENCE;
-		for (Method method : methods) {
-			if (order <= lock.getOrder() && matches(transaction, method, targetClass)) {
+	private static void check(Advisor outer, LockAdvisor lock, Method method, Class<?> targetClass, String beanName,
+			LockedMethodRegistry registry) {
+		if (outer.getAdvice().getClass().getName().equals(TRANSACTION_INTERCEPTOR)) {
+			int order = (outer instanceof Ordered ordered) ? ordered.getOrder() : Ordered.LOWEST_PRECEDENCE;
+			if (order <= lock.getOrder() && matches(outer, method, targetClass)) {
 				throw outside(method, targetClass, beanName, order, lock.getOrder());
 			}
 		}
-	}
-
-	private static void checkSecurity(Advisor security, LockedMethodRegistry registry, Set<Method> methods,
-			Class<?> targetClass, String beanName) {
-		for (Method method : methods) {
-			if (matches(security, method, targetClass)
-					&& SubscribedSecurity.concerns(security, method, targetClass, registry)) {
-				throw SubscribedSecurity.outside(method, targetClass, beanName);
-			}
+		if (SubscribedSecurity.is(outer) && matches(outer, method, targetClass)
+				&& SubscribedSecurity.concerns(outer, method, targetClass, registry)) {
+			throw SubscribedSecurity.outside(method, targetClass, beanName);
 		}
 	}
 

@@ -28,27 +28,16 @@ import io.distributedlock.interceptor.LockedMethodRegistry;
  * its own: a locked bean of such a context fails its start, because it would run without
  * its lock, or because its key would be evaluated with beans of the parent. Creates no
  * bean but the proxies of a {@link ProxyFactoryBean}.
+ *
+ * @param methods the locked methods, as the parent reads them
+ * @param selfInvocations the warning of calls that do not pass the proxy
  */
-final class ChildContextCheck {
+record ChildContextCheck(LockedMethodRegistry methods, SelfInvocationWarning selfInvocations) {
 
 	private static final String IMPORT = "Add @ImportAutoConfiguration(DistributedLockAutoConfiguration.class) to the child"
 			+ " context";
 
 	private static final String REMEDY = IMPORT + ", or define the bean in its parent";
-
-	private final LockedMethodRegistry methods;
-
-	private final SelfInvocationWarning selfInvocations;
-
-	/**
-	 * Creates a check.
-	 * @param methods the locked methods, as the parent reads them
-	 * @param selfInvocations the warning of calls that do not pass the proxy
-	 */
-	ChildContextCheck(LockedMethodRegistry methods, SelfInvocationWarning selfInvocations) {
-		this.methods = methods;
-		this.selfInvocations = selfInvocations;
-	}
 
 	/**
 	 * Checks a context.
@@ -126,7 +115,7 @@ final class ChildContextCheck {
 
 	private void check(Object bean, String beanName, ConfigurableApplicationContext context) {
 		try {
-			LockedBeanCheck.check(bean, beanName, this.methods, this.selfInvocations, null);
+			new LockedBeanCheck(bean, beanName, this.methods, this.selfInvocations, null).check();
 		}
 		catch (LockConfigurationException ex) {
 			throw (ex.error() == LockError.NOT_ADVISED) ? unlocked(beanName, context, ex) : ex;

@@ -16,17 +16,18 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.aop.interceptor.AsyncExecutionInterceptor;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.util.ClassUtils;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
-import io.distributedlock.interceptor.AsyncMethods;
+import io.distributedlock.interceptor.FallbackReaction;
 import io.distributedlock.interceptor.LockAdvisor;
 import io.distributedlock.interceptor.LockOperationsLookup;
 import io.distributedlock.interceptor.LockedMethod;
+import io.distributedlock.interceptor.LockedMethodChecks;
 import io.distributedlock.interceptor.LockedMethodRegistry;
-import io.distributedlock.interceptor.MissingFallback;
 import io.distributedlock.interceptor.expression.MethodNames;
 
 /**
@@ -51,15 +52,20 @@ final class LockedBeanCheck {
 	 * The methods without a fallback that they need, of the innermost layer that has
 	 * them.
 	 */
-	private final Map<String, MissingFallback> missing = new LinkedHashMap<>();
+	private final Map<String, FallbackReaction> missing = new LinkedHashMap<>();
 
 	/** Whether the advice of asynchronous methods comes behind the lock's. */
 	private boolean asyncInside;
 
 	private final SelfInvocationWarning selfInvocations;
 
-	private LockedBeanCheck(Object bean, String beanName, LockedMethodRegistry methods,
-			SelfInvocationWarning selfInvocations, @Nullable LockOperationsLookup operations) {
+	/**
+	 * Creates a check of one bean.
+	 * @param operations the lookup of the providers that its methods name, or
+	 * {@code null} while they may not be created yet
+	 */
+	LockedBeanCheck(Object bean, String beanName, LockedMethodRegistry methods, SelfInvocationWarning selfInvocations,
+			@Nullable LockOperationsLookup operations) {
 		this.bean = bean;
 		this.beanName = beanName;
 		this.methods = methods;
@@ -67,17 +73,7 @@ final class LockedBeanCheck {
 		this.operations = operations;
 	}
 
-	/**
-	 * Checks a bean.
-	 * @param operations the lookup of the providers that its methods name, or
-	 * {@code null} while they may not be created yet
-	 */
-	static void check(Object bean, String beanName, LockedMethodRegistry methods, SelfInvocationWarning selfInvocations,
-			@Nullable LockOperationsLookup operations) {
-		new LockedBeanCheck(bean, beanName, methods, selfInvocations, operations).checkLayers();
-	}
-
-	private void checkLayers() {
+	void check() {
 		Set<Class<?>> locked = new LinkedHashSet<>();
 		Object layer = this.bean;
 		Class<?> type = layer.getClass();
@@ -97,7 +93,7 @@ final class LockedBeanCheck {
 			type = targetClass;
 		}
 		if (!this.missing.isEmpty()) {
-			throw this.missing.values().iterator().next().failure();
+			throw this.missing.values().iterator().next().missing();
 		}
 		locked.forEach(this.selfInvocations::check);
 	}
@@ -110,7 +106,7 @@ final class LockedBeanCheck {
 				AdvisorOrder.check(proxy.getAdvisors(), target, target, this.beanName, this.methods);
 				AdvisorOrder.check(proxy.getAdvisors(), proxy.getClass(), target, this.beanName, this.methods);
 			}
-			this.asyncInside |= !this.advised.isEmpty() && AsyncMethods.isAsync(advisor.getAdvice());
+			this.asyncInside |= !this.advised.isEmpty() && advisor.getAdvice() instanceof AsyncExecutionInterceptor;
 		}
 	}
 
@@ -129,14 +125,14 @@ final class LockedBeanCheck {
 			if (read != null && this.operations != null) {
 				read.requireProvider(this.operations);
 			}
-			if (read != null && read.onBusy() instanceof MissingFallback fallback) {
+			if (read != null && read.onBusy() instanceof FallbackReaction fallback && fallback.method() == null) {
 				this.missing.put(signature, fallback);
 			}
 			else {
 				this.missing.remove(signature);
 			}
-			if (this.asyncInside && AsyncMethods.isAsync(method, ClassUtils.getUserClass(type))) {
-				throw AsyncMethods.insideLock(method, ClassUtils.getUserClass(type));
+			if (this.asyncInside && LockedMethodChecks.isAsync(method, ClassUtils.getUserClass(type))) {
+				throw LockedMethodChecks.asyncInsideLock(method, ClassUtils.getUserClass(type));
 			}
 		}
 	}
@@ -173,9 +169,8 @@ final class LockedBeanCheck {
 	}
 
 	private static LockConfigurationException notReachable(Method method, Class<?> type) {
-		return new LockConfigurationException(LockError.NOT_PROXYABLE,
-				"The locked method " + MethodNames.describe(method, type)
-						+ " is in no interface, but its bean is proxied by interface only",
+		return LockedMethodChecks.notProxyable(method, type,
+				"is in no interface, but its bean is proxied by interface only",
 				"Add it to an interface, or let Spring proxy classes (spring.aop.proxy-target-class=true)");
 	}
 

@@ -34,7 +34,6 @@ import org.springframework.util.ClassUtils;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockFailureHandler;
-import io.distributedlock.interceptor.AsyncMethods;
 import io.distributedlock.interceptor.LockAdvisor;
 import io.distributedlock.interceptor.LockOperationsLookup;
 import io.distributedlock.interceptor.LockedMethodChecks;
@@ -117,8 +116,7 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 	/** Checks also beans that the container has only to initialize. */
 	@Override
 	public Object postProcessBeforeInitialization(Object bean, String beanName) {
-		checkClass(bean.getClass());
-		checkCallbacks(bean.getClass(), beanName);
+		postProcessAfterInstantiation(bean, beanName);
 		return bean;
 	}
 
@@ -154,7 +152,8 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 		this.started = true;
 		this.seen.clear();
 		if (this.operations != null) {
-			this.methods.requireProviders(this.operations);
+			LockOperationsLookup providers = this.operations;
+			this.methods.forEach((method) -> method.requireProvider(providers));
 		}
 		checkFailureHandlers();
 	}
@@ -235,8 +234,9 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 
 	private void checkProxies(Object bean, String beanName) {
 		try {
-			LockedBeanCheck.check(bean, beanName, this.methods, this.selfInvocations,
-					this.started ? this.operations : null);
+			new LockedBeanCheck(bean, beanName, this.methods, this.selfInvocations,
+					this.started ? this.operations : null)
+				.check();
 		}
 		catch (LockConfigurationException ex) {
 			throw (ex.error() == LockError.NOT_ADVISED && !hasLocks()) ? withoutLocks(bean, beanName) : ex;
@@ -248,8 +248,8 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 		if (this.methods.isLocked(type) && this.beanFactory
 			.containsBeanDefinition(TaskManagementConfigUtils.ASYNC_EXECUTION_ASPECT_BEAN_NAME)) {
 			for (Method method : this.methods.methods(type)) {
-				if (AsyncMethods.isAsync(method, type)) {
-					throw AsyncMethods.insideLock(method, ClassUtils.getUserClass(type));
+				if (LockedMethodChecks.isAsync(method, type)) {
+					throw LockedMethodChecks.asyncInsideLock(method, ClassUtils.getUserClass(type));
 				}
 			}
 		}
@@ -270,8 +270,8 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 	}
 
 	private void checkClass(Class<?> type) {
-		if (Modifier.isFinal(type.getModifiers()) && !type.isHidden() && !Proxy.isProxyClass(type)
-				&& this.methods.isLocked(type)
+		if (this.methods.isLocked(type) && Modifier.isFinal(type.getModifiers()) && !type.isHidden()
+				&& !Proxy.isProxyClass(type)
 				&& (classProxies() || ClassUtils.getAllInterfacesForClass(type).length == 0)) {
 			throw new LockConfigurationException(LockError.NOT_PROXYABLE,
 					"The class " + type.getName()

@@ -58,12 +58,9 @@ final class SubscribedSecurity {
 	 * method at all.
 	 */
 	static boolean concerns(Advisor advisor, Method method, Class<?> targetClass, LockedMethodRegistry methods) {
-		return switch (ResultKind.of(method.getReturnType())) {
-			case MONO, FLUX -> isReactive(advisor.getAdvice())
-					|| (CONFIGURABLE && (isAnnotated(method) || isAnnotated(ClassUtils.getUserClass(targetClass)))
-							&& methods.hasBeanWith(EnableReactiveMethodSecurity.class));
-			case VALUE, STAGE -> false;
-		};
+		return ResultKind.of(method.getReturnType()).isReactive() && (isReactive(advisor.getAdvice())
+				|| (CONFIGURABLE && (isAnnotated(method) || isAnnotated(ClassUtils.getUserClass(targetClass)))
+						&& methods.hasBeanWith(EnableReactiveMethodSecurity.class)));
 	}
 
 	private static boolean isReactive(Advice advice) {

@@ -1,0 +1,135 @@
+package io.distributedlock.interceptor.expression;
+
+import java.util.Map;
+import java.util.Objects;
+
+import org.springframework.expression.TypedValue;
+import org.springframework.expression.spel.ExpressionState;
+import org.springframework.expression.spel.SpelParserConfiguration;
+import org.springframework.expression.spel.ast.CompoundExpression;
+import org.springframework.expression.spel.ast.Elvis;
+import org.springframework.expression.spel.ast.InlineList;
+import org.springframework.expression.spel.ast.Literal;
+import org.springframework.expression.spel.ast.OpPlus;
+import org.springframework.expression.spel.ast.SpelNodeImpl;
+import org.springframework.expression.spel.ast.Ternary;
+import org.springframework.expression.spel.ast.VariableReference;
+import org.springframework.expression.spel.standard.SpelExpression;
+import org.springframework.util.ObjectUtils;
+
+import io.distributedlock.LockError;
+
+/**
+ * The syntax tree of a key, rebuilt when the key is parsed. The operands of a
+ * concatenation such as {@code 'order:' + #id} are checked, which SpEL would join as
+ * {@code order:null}; each operand is evaluated once. Arguments are read by their places:
+ * a variable of SpEL computes a descriptor of its value with each call, for a compiler
+ * that is not used.
+ */
+final class KeyTree {
+
+	/** The nodes that can be rebuilt: those whose value is made of their children's. */
+	private static final Map<Class<?>, NodeFactory> FACTORIES = Map.of(OpPlus.class, OpPlus::new, Ternary.class,
+			Ternary::new, Elvis.class, Elvis::new, InlineList.class, InlineList::new, CompoundExpression.class,
+			CompoundExpression::new);
+
+	private KeyTree() {
+	}
+
+	static SpelExpression of(SpelExpression expression, MethodExpressions method) {
+		SpelNodeImpl root = (SpelNodeImpl) expression.getAST();
+		return new SpelExpression(expression.getExpressionString(),
+				rebuild(root, new KeyText(method.method(), expression), method.indexes()),
+				new SpelParserConfiguration());
+	}
+
+	/** Rebuilds what gives an expression its value; other nodes stay. */
+	private static SpelNodeImpl rebuild(SpelNodeImpl node, KeyText text, Map<String, Integer> indexes) {
+		Integer index = (node instanceof VariableReference) ? indexes.get(node.toStringAST().substring(1)) : null;
+		if (index != null) {
+			return new Argument(node, index);
+		}
+		SpelNodeImpl[] children = childrenOf(node);
+		boolean concatenation = node instanceof OpPlus && children.length == 2;
+		for (int i = 0; i < children.length; i++) {
+			SpelNodeImpl child = rebuild(children[i], text, indexes);
+			children[i] = (concatenation && !(child instanceof OpPlus) && !(child instanceof Literal))
+					? new Operand(child, text) : child;
+		}
+		NodeFactory factory = FACTORIES.get(node.getClass());
+		return (factory != null) ? factory.create(node.getStartPosition(), node.getEndPosition(), children) : node;
+	}
+
+	private static SpelNodeImpl[] childrenOf(SpelNodeImpl node) {
+		SpelNodeImpl[] children = new SpelNodeImpl[node.getChildCount()];
+		for (int i = 0; i < children.length; i++) {
+			children[i] = (SpelNodeImpl) node.getChild(i);
+		}
+		return children;
+	}
+
+	/** A constructor of nodes. */
+	private interface NodeFactory {
+
+		SpelNodeImpl create(int start, int end, SpelNodeImpl... children);
+
+	}
+
+	/** An argument of the call. */
+	private static final class Argument extends SpelNodeImpl {
+
+		private final int index;
+
+		private final String text;
+
+		Argument(SpelNodeImpl variable, int index) {
+			super(variable.getStartPosition(), variable.getEndPosition());
+			this.index = index;
+			this.text = variable.toStringAST();
+		}
+
+		@Override
+		public TypedValue getValueInternal(ExpressionState state) {
+			KeyRoot root = (KeyRoot) Objects.requireNonNull(state.getRootContextObject().getValue());
+			return new TypedValue(root.args()[this.index]);
+		}
+
+		@Override
+		public String toStringAST() {
+			return this.text;
+		}
+
+	}
+
+	/** An operand whose value has to have a text that is the same in every process. */
+	private static final class Operand extends SpelNodeImpl {
+
+		private final KeyText text;
+
+		Operand(SpelNodeImpl node, KeyText text) {
+			super(node.getStartPosition(), node.getEndPosition(), node);
+			this.text = text;
+		}
+
+		@Override
+		public TypedValue getValueInternal(ExpressionState state) {
+			TypedValue value = this.children[0].getValueInternal(state);
+			Object unwrapped = this.text.unwrap(value.getValue());
+			if (unwrapped == null) {
+				throw this.text.invalid(LockError.NULL_KEY, "has null in it: " + toStringAST(),
+						"Give each call a key: a null key would make unrelated calls share one lock");
+			}
+			if (!ObjectUtils.isArray(unwrapped)) {
+				this.text.requireText(unwrapped);
+			}
+			return value;
+		}
+
+		@Override
+		public String toStringAST() {
+			return this.children[0].toStringAST();
+		}
+
+	}
+
+}
