@@ -162,12 +162,12 @@ class LockEngineConfiguration {
 		public ConditionOutcome getMatchOutcome(ConditionContext context, AnnotatedTypeMetadata metadata) {
 			ConditionMessage.Builder message = ConditionMessage.forCondition("Lock engine");
 			ConfigurableListableBeanFactory beanFactory = Objects.requireNonNull(context.getBeanFactory());
-			List<String> operations = LockBeans.names(beanFactory, LockOperations.class);
+			List<String> operations = BeanTypes.names(beanFactory, LockOperations.class);
 			if (LockBeans.replaceEngine(operations, beanFactory)) {
 				return ConditionOutcome
 					.noMatch(message.because("the application, or a context above it, defines LockOperations"));
 			}
-			if (!operations.isEmpty() && LockBeans.names(beanFactory, LockProvider.class).isEmpty()
+			if (!operations.isEmpty() && BeanTypes.names(beanFactory, LockProvider.class).isEmpty()
 					&& NamedProvider.of(context.getEnvironment()).name() == null) {
 				return ConditionOutcome.noMatch(message
 					.because("the application defines primary LockOperations, and there is no store for others"));

@@ -17,6 +17,7 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.engine.LockTemplate;
+import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.provider.LockProvider;
 
 /**
@@ -93,6 +94,11 @@ public final class LockEngines implements AutoCloseable {
 		return (matching.size() == 1) ? this.beanFactory.getBean(matching.get(0), LockProvider.class) : null;
 	}
 
+	/** Returns the settings of the engines, be they of a context above. */
+	public LockSettings settings() {
+		return this.parts.settings();
+	}
+
 	/** Returns the name of the primary provider, or a word for a mock in its place. */
 	public String primaryName() {
 		return LockBeans.isMocked(this.beanFactory) ? "mock" : this.selected.getObject().provider().name();
@@ -126,6 +132,12 @@ public final class LockEngines implements AutoCloseable {
 		Map<String, String> providers = LockBeans.providers(this.beanFactory);
 		List<String> matching = LockBeans.matching(providers, name);
 		return (matching.size() == 1 && !isPrimary(matching.get(0))) ? providers.get(matching.get(0)) : null;
+	}
+
+	/** Returns the name by which observers know the provider that an annotation means. */
+	public String observedName(@Nullable String name) {
+		String additional = (name != null) ? additionalName(name) : null;
+		return (additional != null) ? additional : primaryName();
 	}
 
 	private static LockConfigurationException unknown(String name, Map<String, String> providers,

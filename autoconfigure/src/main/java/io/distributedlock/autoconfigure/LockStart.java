@@ -110,7 +110,8 @@ final class LockStart implements SmartInitializingSingleton, LockEngineListener 
 	private boolean hasLockedBean() {
 		LockAttributeSource source = this.beanFactory.getBean(LockAttributeSource.class);
 		for (String beanName : this.beanFactory.getBeanDefinitionNames()) {
-			Class<?> type = this.beanFactory.containsSingleton(beanName) ? null : type(beanName);
+			Class<?> type = this.beanFactory.containsSingleton(beanName) ? null
+					: BeanTypes.typeOf(beanName, this.beanFactory);
 			if (type != null && source.isCandidateClass(type)) {
 				return true;
 			}
@@ -118,22 +119,13 @@ final class LockStart implements SmartInitializingSingleton, LockEngineListener 
 		return false;
 	}
 
-	private @Nullable Class<?> type(String beanName) {
-		try {
-			return this.beanFactory.getType(beanName, false);
-		}
-		catch (CannotLoadBeanClassException ex) {
-			// The bean can never be created.
-			return null;
-		}
-	}
-
 	private void report(List<ProviderEngine> engines) {
 		boolean first = this.reported.isEmpty();
 		List<ProviderEngine> others = engines.stream().filter(this.reported::add).toList();
-		new LockStartReport(locations(), this.beanFactory.getBean(LockSettings.class)).report(others);
+		LockSettings settings = this.beanFactory.getBean(LockEngines.BEAN_NAME, LockEngines.class).settings();
+		new LockStartReport(locations(), settings).report(others);
 		if (first) {
-			SettingsWarnings.log(this.beanFactory.getBean(LockSettings.class));
+			SettingsWarnings.log(settings);
 		}
 	}
 

@@ -25,8 +25,7 @@ final class LockedMethodStart implements SmartInitializingSingleton {
 	@Override
 	public void afterSingletonsInstantiated() {
 		if (!this.methods.isEmpty()) {
-			new MethodLimitsCheck(this.methods, this.beanFactory.getBeanProvider(LockEngines.class).getIfAvailable(),
-					this.beanFactory.getBeanProvider(LockSettings.class).getIfAvailable())
+			new MethodLimitsCheck(this.methods, this.beanFactory.getBeanProvider(LockEngines.class).getIfAvailable())
 				.check();
 			this.beanFactory.getBeanProvider(LockStart.class).ifAvailable(LockStart::start);
 		}

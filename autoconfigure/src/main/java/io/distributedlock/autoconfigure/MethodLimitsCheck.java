@@ -23,18 +23,14 @@ final class MethodLimitsCheck {
 
 	private final @Nullable LockEngines engines;
 
-	private final @Nullable LockSettings settings;
-
 	/**
 	 * Creates a check.
 	 * @param methods the locked methods
 	 * @param engines the engines, or {@code null} if the application has its own locks
-	 * @param settings the settings of the engines, or {@code null} likewise
 	 */
-	MethodLimitsCheck(LockedMethodRegistry methods, @Nullable LockEngines engines, @Nullable LockSettings settings) {
+	MethodLimitsCheck(LockedMethodRegistry methods, @Nullable LockEngines engines) {
 		this.methods = methods;
 		this.engines = engines;
-		this.settings = settings;
 	}
 
 	/**
@@ -86,8 +82,8 @@ final class MethodLimitsCheck {
 	 * Compares with the default of the longest hold, which the annotation cannot know.
 	 */
 	private void checkLongestHold(String method, LockAttribute attribute, Duration minHold) {
-		LockSettings defaults = (attribute.maxHold() == null) ? this.settings : null;
-		Duration maxHold = (defaults != null) ? defaults.maxHold() : null;
+		Duration maxHold = (this.engines != null && attribute.maxHold() == null) ? this.engines.settings().maxHold()
+				: null;
 		if (maxHold != null && minHold.compareTo(maxHold) > 0) {
 			throw new LockConfigurationException(LockError.INVALID_MIN_HOLD,
 					"The locked method " + method + " has a minHold of " + minHold

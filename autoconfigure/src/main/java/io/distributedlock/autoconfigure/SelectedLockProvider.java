@@ -77,7 +77,7 @@ public record SelectedLockProvider(String beanName, LockProvider provider, Strin
 				.map(LockBeans::qualifier)
 				.toList();
 			if (stores.size() > 1 && !LockBeans.isMocked(beanFactory) && beanFactory.containsBeanDefinition(BEAN_NAME)
-					&& List.of(beanFactory.getBeanNamesForType(LockProvider.class, true, false))
+					&& BeanTypes.names(beanFactory, LockProvider.class)
 						.stream()
 						.allMatch(
 								(name) -> LockBeans.isOwn(name) || !LockBeans.isDefaultCandidate(name, beanFactory))) {

@@ -39,13 +39,9 @@ final class LockHealth {
 
 	private final ObjectProvider<LockStoreLocation> locations;
 
-	private final ObjectProvider<LockSettings> settings;
-
-	LockHealth(ConfigurableListableBeanFactory beanFactory, ObjectProvider<LockStoreLocation> locations,
-			ObjectProvider<LockSettings> settings) {
+	LockHealth(ConfigurableListableBeanFactory beanFactory, ObjectProvider<LockStoreLocation> locations) {
 		this.beanFactory = beanFactory;
 		this.locations = locations;
-		this.settings = settings;
 	}
 
 	/** Returns the health of the only provider, or one with a component for each. */
@@ -78,12 +74,16 @@ final class LockHealth {
 				return indicator.health();
 			}
 			LockEngines engines = LockEngines.present(LockHealth.this.beanFactory);
-			ProviderEngine engine = (engines != null) ? engines.existing(this.beanName) : null;
-			if (engine != null) {
-				return indicator(engine).health();
+			if (engines != null) {
+				ProviderEngine engine = engines.existing(this.beanName);
+				if (engine != null) {
+					return indicator(engine, engines).health();
+				}
+				if (engines.failure(this.beanName) != null) {
+					return retried(engines);
+				}
 			}
-			return (engines != null && engines.failure(this.beanName) != null) ? retried(engines)
-					: Health.unknown().withDetail("reason", "Nothing has needed a lock so far").build();
+			return Health.unknown().withDetail("reason", "Nothing has needed a lock so far").build();
 		}
 
 		/**
@@ -99,14 +99,14 @@ final class LockHealth {
 				return LockHealthIndicator.failed(ex);
 			}
 			ProviderEngine engine = engines.existing(this.beanName);
-			return (engine != null) ? indicator(engine).health() : Health.unknown().build();
+			return (engine != null) ? indicator(engine, engines).health() : Health.unknown().build();
 		}
 
-		private LockHealthIndicator indicator(ProviderEngine engine) {
+		private LockHealthIndicator indicator(ProviderEngine engine, LockEngines engines) {
 			LockProvider provider = engine.provider();
-			Duration timeout = LockHealth.this.settings.getObject().callTimeout();
 			LockHealthIndicator created = new LockHealthIndicator(
-					new ManagedProvider(provider.name(), provider, engine.template(), location(provider)), timeout);
+					new ManagedProvider(provider.name(), provider, engine.template(), location(provider)),
+					engines.settings().callTimeout());
 			LockHealthIndicator other = this.used.compareAndExchange(null, created);
 			return (other != null) ? other : created;
 		}

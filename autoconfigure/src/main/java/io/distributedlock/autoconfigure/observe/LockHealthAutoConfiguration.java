@@ -30,8 +30,8 @@ public final class LockHealthAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean(name = { "distributedlocksHealthContributor", "distributedlocksHealthIndicator" })
 	HealthContributor distributedlocksHealthContributor(ConfigurableListableBeanFactory beanFactory,
-			ObjectProvider<LockStoreLocation> locations, ObjectProvider<LockSettings> settings) {
-		return new LockHealth(beanFactory, locations, settings).contributor();
+			ObjectProvider<LockStoreLocation> locations) {
+		return new LockHealth(beanFactory, locations).contributor();
 	}
 
 }
