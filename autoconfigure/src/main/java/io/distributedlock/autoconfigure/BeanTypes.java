@@ -7,9 +7,8 @@ import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.beans.factory.BeanDefinitionStoreException;
+import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.BeanFactoryUtils;
-import org.springframework.beans.factory.CannotLoadBeanClassException;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -77,8 +76,8 @@ final class BeanTypes {
 	/** Rules out what only a factory bean knows, which would be created to be asked. */
 	private boolean isKnownEarly(BeanDefinition definition) {
 		String factory = definition.getFactoryBeanName();
-		return !definition.isAbstract()
-				&& (factory == null || !this.beanFactory.isFactoryBean(factory));
+		return !definition.isAbstract() && (factory == null || !this.beanFactory.containsBean(factory)
+				|| !this.beanFactory.isFactoryBean(factory));
 	}
 
 	/** Returns the type of a bean, or {@code null} for one that can never be created. */
@@ -86,7 +85,7 @@ final class BeanTypes {
 		try {
 			return beanFactory.getType(name, false);
 		}
-		catch (CannotLoadBeanClassException | BeanDefinitionStoreException ex) {
+		catch (BeansException ex) {
 			return null;
 		}
 	}

@@ -77,7 +77,8 @@ public final class LockBeans {
 	/** Returns whether the application needs no store that it does not name. */
 	static boolean replaceStores(ConfigurableListableBeanFactory beanFactory) {
 		return replaceEngine(BeanTypes.names(beanFactory, LockOperations.class), beanFactory)
-				|| BeanTypes.names(beanFactory, LockProvider.class).stream()
+				|| BeanTypes.names(beanFactory, LockProvider.class)
+					.stream()
 					.anyMatch((name) -> !isOwn(name) && isDefaultCandidate(name, beanFactory));
 	}
 

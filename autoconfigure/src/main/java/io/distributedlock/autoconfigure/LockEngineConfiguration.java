@@ -101,13 +101,16 @@ class LockEngineConfiguration {
 		return SelectedLockProvider.select(candidates, beanFactory, new NamedProvider(properties.provider()));
 	}
 
+	/** Creates engines, and the beans that they need, when something needs them. */
 	@Bean(destroyMethod = "close")
-	LockEngines distributedLockEngines(ConfigurableListableBeanFactory beanFactory,
-			ObjectProvider<SelectedLockProvider> selected, LockSettings settings, LockTimer timer,
-			CallbackThreads callbacks, ObjectProvider<LockObserver> observers, ObjectProvider<LockListener> listeners,
+	@Lazy(false)
+	static LockEngines distributedLockEngines(ConfigurableListableBeanFactory beanFactory, Environment environment,
+			ObjectProvider<SelectedLockProvider> selected, ObjectProvider<LockSettings> settings,
+			ObjectProvider<LockObserver> observers, ObjectProvider<LockListener> listeners,
 			ObjectProvider<EnclosingTransaction> transaction, ApplicationEventPublisher publisher) {
 		return new LockEngines(beanFactory, selected,
-				new LockEngineParts(settings, timer, callbacks, observers, listeners, transaction, publisher));
+				new LockEngineParts(beanFactory, settings, observers, listeners, transaction, publisher),
+				new LockStart(beanFactory, environment));
 	}
 
 	@Bean(destroyMethod = "")
@@ -127,23 +130,6 @@ class LockEngineConfiguration {
 			return new ReactiveLockTemplate(locks);
 		}
 
-	}
-
-	@Bean
-	@Lazy(false)
-	static LockStart distributedLockStart(ConfigurableListableBeanFactory beanFactory, Environment environment) {
-		return new LockStart(beanFactory, environment);
-	}
-
-	@Bean
-	@Lazy(false)
-	static LockLifecycle distributedLockLifecycle(ConfigurableListableBeanFactory beanFactory,
-			ObjectProvider<DistributedLockProperties> properties, Environment environment) {
-		return new LockLifecycle(beanFactory, () -> {
-			Duration grace = properties.getObject().shutdown().gracePeriod();
-			return (grace != null) ? grace : environment.getProperty("spring.lifecycle.timeout-per-shutdown-phase",
-					Duration.class, Duration.ofSeconds(30));
-		});
 	}
 
 	/**

@@ -68,7 +68,7 @@ class LockProxyConfiguration implements BeanFactoryAware {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	LockOperationsLookup distributedLockOperationsLookup() {
-		return new ProviderLocks(this.beanFactory);
+		return new BeanLockOperationsLookup(this.beanFactory);
 	}
 
 	@Bean
@@ -97,13 +97,14 @@ class LockProxyConfiguration implements BeanFactoryAware {
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	LockedBeanVerifier distributedLockedBeanVerifier(LockedMethodRegistry distributedLockedMethodRegistry,
 			LockOperationsLookup distributedLockOperationsLookup) {
-		return new LockedBeanVerifier(distributedLockedMethodRegistry, this.beanFactory, distributedLockOperationsLookup);
+		return new LockedBeanVerifier(distributedLockedMethodRegistry, this.beanFactory,
+				distributedLockOperationsLookup);
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	LockedMethodStart distributedLockedMethodStart(LockedMethodRegistry distributedLockedMethodRegistry) {
-		return new LockedMethodStart(distributedLockedMethodRegistry, this.beanFactory);
+	MethodLimitsCheck distributedLockMethodLimitsCheck(LockedMethodRegistry distributedLockedMethodRegistry) {
+		return new MethodLimitsCheck(distributedLockedMethodRegistry, this.beanFactory);
 	}
 
 }

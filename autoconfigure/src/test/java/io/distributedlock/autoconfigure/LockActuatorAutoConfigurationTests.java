@@ -74,7 +74,7 @@ class LockActuatorAutoConfigurationTests {
 		this.runner.run((context) -> {
 			HealthIndicator health = context.getBean(HealthIndicator.class);
 			assertThat(health.health()).isEqualTo(UNUSED);
-			assertThat(LockEngines.created(factoryOf(context))).isEmpty();
+			assertThat(context.getBean(LockEngines.class).all()).isEmpty();
 			context.getBean(LockOperations.class);
 			assertThat(health.health()).satisfies((used) -> {
 				assertThat(used.getStatus()).isEqualTo(Status.UP);
@@ -89,7 +89,7 @@ class LockActuatorAutoConfigurationTests {
 		several.run((context) -> {
 			CompositeHealthContributor health = context.getBean(CompositeHealthContributor.class);
 			assertThat(components(health)).containsOnly(entry("local", UNUSED), entry("none", UNUSED));
-			assertThat(LockEngines.created(factoryOf(context))).isEmpty();
+			assertThat(context.getBean(LockEngines.class).all()).isEmpty();
 			context.getBean(LockOperations.class);
 			assertThat(components(health)).containsOnlyKeys("local", "none").containsEntry("none", UNUSED);
 		});
@@ -227,10 +227,6 @@ class LockActuatorAutoConfigurationTests {
 					(entry) -> ((HealthIndicator) entry.contributor()).health()));
 	}
 
-	private static ConfigurableListableBeanFactory factoryOf(AssertableApplicationContext context) {
-		return context.getSourceApplicationContext(ConfigurableApplicationContext.class).getBeanFactory();
-	}
-
 	@Test
 	void healthBacksOff() {
 		this.runner.withPropertyValues("management.health.distributedlocks.enabled=false")
@@ -268,7 +264,7 @@ class LockActuatorAutoConfigurationTests {
 				DistributedLocksEndpoint endpoint = context.getBean(DistributedLocksEndpoint.class);
 				assertThat(endpoint.locks().providers()).isEmpty();
 				assertThat(endpoint.lock("jdbc", key.encoded())).isNull();
-				assertThat(LockEngines.created(factoryOf(context))).isEmpty();
+				assertThat(context.getBean(LockEngines.class).all()).isEmpty();
 				assertThat(new JdbcTemplate(database)
 					.queryForList("SELECT 1 FROM INFORMATION_SCHEMA.TABLES WHERE TABLE_NAME = 'DISTRIBUTED_LOCK'"))
 					.isEmpty();

@@ -78,12 +78,11 @@ class ReplacedBeansTests {
 			"distributedLockTemplate", "distributedLockStoresCheck", "distributedLockJdbcLocation",
 			"distributedLockRedisLocation", "distributedLockZooKeeperLocation", "distributedLockZooKeeperClient",
 			"distributedLockRedisQuorumLocation", "distributedLockTimer", "distributedLockCallbackThreads",
-			"distributedLockStart", "distributedLockLifecycle", "distributedLockedMethodRegistry",
-			"distributedLockOperationsLookup", "distributedLockAdvisor", "distributedLockedBeanVerifier",
-			"distributedLockedMethodStart", "distributedLockCommitGuardProcessor",
+			"distributedLockedMethodRegistry", "distributedLockOperationsLookup", "distributedLockAdvisor",
+			"distributedLockedBeanVerifier", "distributedLockMethodLimitsCheck", "distributedLockCommitGuardProcessor",
 			"distributedLockChildTransactionsWarning", "distributedLockFencedTransactionProcessor",
-			"distributedLockedMethodMeters",
-			"distributedLockHandlerExceptionResolver", "distributedLockWebExceptionHandler");
+			"distributedLockedMethodMeters", "distributedLockHandlerExceptionResolver",
+			"distributedLockWebExceptionHandler");
 
 	private static final FenceSettings FENCES = new FenceSettings("distributed_lock_fence", "own",
 			Duration.ofSeconds(1), Duration.ofSeconds(30));

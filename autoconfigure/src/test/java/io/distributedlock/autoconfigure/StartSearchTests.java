@@ -53,7 +53,8 @@ class StartSearchTests {
 	void startSearchesTheDefinitionsSeldom() {
 		List<String> searches = new ArrayList<>();
 		List<String> types = new ArrayList<>();
-		new ApplicationContextRunner(() -> new AnnotationConfigApplicationContext(new RecordingBeanFactory(searches, types)))
+		new ApplicationContextRunner(
+				() -> new AnnotationConfigApplicationContext(new RecordingBeanFactory(searches, types)))
 			.withConfiguration(AutoConfigurations.of(APPLICATION))
 			.withConfiguration(AutoConfigurations.of(LIBRARY))
 			.withPropertyValues("spring.application.name=shop", "spring.datasource.generate-unique-name=true")

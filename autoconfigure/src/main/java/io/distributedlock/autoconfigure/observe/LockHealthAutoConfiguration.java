@@ -30,8 +30,8 @@ public final class LockHealthAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean(name = { "distributedlocksHealthContributor", "distributedlocksHealthIndicator" })
 	HealthContributor distributedlocksHealthContributor(ConfigurableListableBeanFactory beanFactory,
-			ObjectProvider<LockStoreLocation> locations) {
-		return new LockHealth(beanFactory, locations).contributor();
+			LockEngines engines, ObjectProvider<LockStoreLocation> locations) {
+		return LockHealth.of(beanFactory, engines, locations);
 	}
 
 }
