@@ -1,6 +1,5 @@
 package io.distributedlock.autoconfigure;
 
-import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 

@@ -9,7 +9,6 @@ import org.springframework.beans.factory.SmartInitializingSingleton;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
-import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.interceptor.LockAttribute;
 import io.distributedlock.interceptor.LockedMethodRegistry;
 import io.distributedlock.provider.LockProvider;

@@ -13,7 +13,6 @@ import org.springframework.context.annotation.Bean;
 import io.distributedlock.autoconfigure.DistributedLockAutoConfiguration;
 import io.distributedlock.autoconfigure.LockEngines;
 import io.distributedlock.autoconfigure.LockStoreLocation;
-import io.distributedlock.engine.grant.LockSettings;
 
 /**
  * Auto-configuration for the health of the lock stores.
