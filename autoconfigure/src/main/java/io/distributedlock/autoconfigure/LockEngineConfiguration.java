@@ -103,13 +103,19 @@ class LockEngineConfiguration {
 	/** Creates engines, and the beans that they need, when something needs them. */
 	@Bean(destroyMethod = "close")
 	@Lazy(false)
-	static LockEngines distributedLockEngines(ConfigurableListableBeanFactory beanFactory, Environment environment,
+	static LockEngines distributedLockEngines(ConfigurableListableBeanFactory beanFactory,
 			ObjectProvider<SelectedLockProvider> selected, ObjectProvider<LockSettings> settings,
 			ObjectProvider<LockObserver> observers, ObjectProvider<LockListener> listeners,
 			ObjectProvider<EnclosingTransaction> transaction, ApplicationEventPublisher publisher) {
 		return new LockEngines(beanFactory, selected,
-				new LockEngineParts(beanFactory, settings, observers, listeners, transaction, publisher),
-				new LockStart(beanFactory, environment));
+				new LockEngineParts(beanFactory, settings, observers, listeners, transaction, publisher));
+	}
+
+	@Bean
+	@Lazy(false)
+	static LockStart distributedLockStart(ConfigurableListableBeanFactory beanFactory, Environment environment,
+			LockEngines distributedLockEngines) {
+		return new LockStart(beanFactory, environment, distributedLockEngines);
 	}
 
 	@Bean(destroyMethod = "")

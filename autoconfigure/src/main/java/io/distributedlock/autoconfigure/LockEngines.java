@@ -7,13 +7,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.SmartLifecycle;
 
@@ -34,7 +34,7 @@ import io.distributedlock.provider.LockProvider;
  * before connections are closed. All refuse requests before a stop waits for the bodies
  * of the first.
  */
-public final class LockEngines implements SmartInitializingSingleton, SmartLifecycle, AutoCloseable {
+public final class LockEngines implements SmartLifecycle, AutoCloseable {
 
 	/** The name of the only bean of this type. */
 	public static final String BEAN_NAME = "distributedLockEngines";
@@ -48,14 +48,14 @@ public final class LockEngines implements SmartInitializingSingleton, SmartLifec
 
 	private final LockEngineParts parts;
 
-	private final LockStart start;
-
 	private final Map<String, Engine> engines = new LinkedHashMap<>();
 
 	private final ReentrantLock lock = new ReentrantLock();
 
 	/** Why engines could not be created, by the names of the providers' beans. */
 	private final Map<String, RuntimeException> failures = new ConcurrentHashMap<>();
+
+	private volatile @Nullable Consumer<Engine> creationAction;
 
 	private volatile boolean running;
 
@@ -69,21 +69,15 @@ public final class LockEngines implements SmartInitializingSingleton, SmartLifec
 	private volatile boolean closed;
 
 	LockEngines(ConfigurableListableBeanFactory beanFactory, ObjectProvider<SelectedLockProvider> selected,
-			LockEngineParts parts, LockStart start) {
+			LockEngineParts parts) {
 		this.beanFactory = beanFactory;
 		this.selected = selected;
 		this.parts = parts;
-		this.start = start;
 	}
 
-	@Override
-	public void afterSingletonsInstantiated() {
-		this.start.begin(this);
-	}
-
-	/** Checks the stores for locked methods, be they of a child context. */
-	void checkStores() {
-		this.start.check(this);
+	/** Has an action receive each engine that is created from now on. */
+	void onCreate(Consumer<Engine> action) {
+		this.creationAction = action;
 	}
 
 	/** Returns the engine of the primary provider. */
@@ -246,7 +240,10 @@ public final class LockEngines implements SmartInitializingSingleton, SmartLifec
 		finally {
 			this.lock.unlock();
 		}
-		this.start.created(created, this);
+		Consumer<Engine> action = this.creationAction;
+		if (action != null) {
+			action.accept(created);
+		}
 		return created;
 	}
 

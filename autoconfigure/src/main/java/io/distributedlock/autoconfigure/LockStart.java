@@ -11,6 +11,7 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.env.Environment;
@@ -27,7 +28,7 @@ import io.distributedlock.provider.LockProvider;
  * creates no engine and no client of a store; only what the definitions of the beans tell
  * is checked.
  */
-final class LockStart {
+final class LockStart implements SmartInitializingSingleton {
 
 	private static final Log logger = LogFactory.getLog(LockStart.class);
 
@@ -35,43 +36,44 @@ final class LockStart {
 
 	private final Environment environment;
 
+	private final LockEngines engines;
+
 	private final Set<Engine> reported = ConcurrentHashMap.newKeySet();
 
 	private final AtomicBoolean checked = new AtomicBoolean();
 
-	private volatile boolean started;
-
-	LockStart(ConfigurableListableBeanFactory beanFactory, Environment environment) {
+	LockStart(ConfigurableListableBeanFactory beanFactory, Environment environment, LockEngines engines) {
 		this.beanFactory = beanFactory;
 		this.environment = environment;
+		this.engines = engines;
 	}
 
-	/** Called when all singletons are ready. */
-	void begin(LockEngines engines) {
-		if (engines.all().isEmpty() && !hasLockedBean()) {
-			this.started = true;
+	@Override
+	public void afterSingletonsInstantiated() {
+		if (this.engines.all().isEmpty() && !hasLockedBean()) {
+			this.engines.onCreate(this::reportLater);
 			// Another thread may have needed an engine before it could see the mark.
-			if (engines.all().isEmpty()) {
+			if (this.engines.all().isEmpty()) {
 				requireProvider();
 				return;
 			}
 		}
-		check(engines);
+		check();
 	}
 
 	/**
 	 * Creates all engines, reports them and checks their stores, once. A check that
 	 * failed is repeated: it may have ended the start of a child context only.
 	 */
-	void check(LockEngines engines) {
+	void check() {
 		if (this.checked.compareAndSet(false, true)) {
 			try {
-				engines.createAll();
-				this.started = true;
-				List<Engine> all = engines.all();
-				report(all, engines.settings());
+				this.engines.createAll();
+				this.engines.onCreate(this::reportLater);
+				List<Engine> all = this.engines.all();
+				report(all);
 				boolean failFast = this.beanFactory.getBean(DistributedLockProperties.class).failFast();
-				new StoreConnectionCheck(locations(), engines.settings().callTimeout(), failFast).check(all);
+				new StoreConnectionCheck(locations(), this.engines.settings().callTimeout(), failFast).check(all);
 			}
 			catch (RuntimeException ex) {
 				this.checked.set(false);
@@ -84,14 +86,12 @@ final class LockStart {
 	 * Reports an engine that is first needed when the application has started. A location
 	 * that cannot be told keeps nobody from locking.
 	 */
-	void created(Engine engine, LockEngines engines) {
-		if (this.started) {
-			try {
-				report(List.of(engine), engines.settings());
-			}
-			catch (RuntimeException ex) {
-				logger.warn("The store '" + engine.provider().name() + "' keeps locks, but cannot be described", ex);
-			}
+	private void reportLater(Engine engine) {
+		try {
+			report(List.of(engine));
+		}
+		catch (RuntimeException ex) {
+			logger.warn("The store '" + engine.provider().name() + "' keeps locks, but cannot be described", ex);
 		}
 	}
 
@@ -111,10 +111,11 @@ final class LockStart {
 		return false;
 	}
 
-	private void report(List<Engine> engines, LockSettings settings) {
+	private void report(List<Engine> added) {
+		LockSettings settings = this.engines.settings();
 		boolean first = this.reported.isEmpty();
 		List<LockStoreLocation> locations = locations();
-		engines.stream()
+		added.stream()
 			.filter(this.reported::add)
 			.forEach((engine) -> logger.info(describe(engine, LockStoreLocation.find(engine.provider(), locations))
 					+ ", lease " + text(settings.lease()) + ", wait-time " + text(settings.waitTime())));

@@ -38,7 +38,7 @@ final class MethodLimitsCheck implements SmartInitializingSingleton {
 				: this.beanFactory.getBeanProvider(LockEngines.class).getIfAvailable();
 		if (engines != null) {
 			this.methods.forEach((method, attribute) -> check(method, attribute, engines));
-			engines.checkStores();
+			this.beanFactory.getBeanProvider(LockStart.class).ifAvailable(LockStart::check);
 		}
 	}
 

@@ -74,7 +74,7 @@ class ReplacedBeansTests {
 	 * Beans that no application can write, or has a use for. The locks as a whole are
 	 * replaced by a bean of the type {@link LockOperations}.
 	 */
-	private static final Set<String> INFRASTRUCTURE = Set.of("distributedLockDurationUnits", "distributedLockEngines",
+	private static final Set<String> INFRASTRUCTURE = Set.of("distributedLockDurationUnits", "distributedLockEngines", "distributedLockStart",
 			"distributedLockTemplate", "distributedLockStoresCheck", "distributedLockJdbcLocation",
 			"distributedLockRedisLocation", "distributedLockZooKeeperLocation", "distributedLockZooKeeperClient",
 			"distributedLockRedisQuorumLocation", "distributedLockTimer", "distributedLockCallbackThreads",

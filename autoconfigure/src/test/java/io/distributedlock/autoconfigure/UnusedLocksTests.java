@@ -101,7 +101,7 @@ class UnusedLocksTests {
 								"distributedLockAdvisor", "distributedLockedBeanVerifier",
 								"distributedLockDurationUnits", "distributedLockOperationsLookup",
 								"distributedLockMethodLimitsCheck", "distributedLockStoresCheck",
-								"distributedLockEngines", "distributedLockCommitGuardProcessor",
+								"distributedLockEngines", "distributedLockStart", "distributedLockCommitGuardProcessor",
 								"distributedLockChildTransactionsWarning", "distributedLockedMethodMeters");
 				});
 			server.setSoTimeout(1);
