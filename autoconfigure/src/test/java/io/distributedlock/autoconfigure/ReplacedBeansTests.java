@@ -74,15 +74,15 @@ class ReplacedBeansTests {
 	 * Beans that no application can write, or has a use for. The locks as a whole are
 	 * replaced by a bean of the type {@link LockOperations}.
 	 */
-	private static final Set<String> INFRASTRUCTURE = Set.of("distributedLockDurationUnits", "distributedLockEngines", "distributedLockStart",
-			"distributedLockTemplate", "distributedLockStoresCheck", "distributedLockJdbcLocation",
-			"distributedLockRedisLocation", "distributedLockZooKeeperLocation", "distributedLockZooKeeperClient",
-			"distributedLockRedisQuorumLocation", "distributedLockTimer", "distributedLockCallbackThreads",
-			"distributedLockedMethodRegistry", "distributedLockOperationsLookup", "distributedLockAdvisor",
-			"distributedLockedBeanVerifier", "distributedLockMethodLimitsCheck", "distributedLockCommitGuardProcessor",
-			"distributedLockChildTransactionsWarning", "distributedLockFencedTransactionProcessor",
-			"distributedLockedMethodMeters", "distributedLockHandlerExceptionResolver",
-			"distributedLockWebExceptionHandler");
+	private static final Set<String> INFRASTRUCTURE = Set.of("distributedLockDurationUnits", "distributedLockEngines",
+			"distributedLockStart", "distributedLockTemplate", "distributedLockStoresCheck",
+			"distributedLockJdbcLocation", "distributedLockRedisLocation", "distributedLockZooKeeperLocation",
+			"distributedLockZooKeeperClient", "distributedLockRedisQuorumLocation", "distributedLockTimer",
+			"distributedLockCallbackThreads", "distributedLockedMethodRegistry", "distributedLockOperationsLookup",
+			"distributedLockAdvisor", "distributedLockedBeanVerifier", "distributedLockMethodLimitsCheck",
+			"distributedLockCommitGuardProcessor", "distributedLockChildTransactionsWarning",
+			"distributedLockFencedTransactionProcessor", "distributedLockedMethodMeters",
+			"distributedLockHandlerExceptionResolver", "distributedLockWebExceptionHandler");
 
 	private static final FenceSettings FENCES = new FenceSettings("distributed_lock_fence", "own",
 			Duration.ofSeconds(1), Duration.ofSeconds(30));
