@@ -174,7 +174,7 @@ public @interface ConditionalOnLockStore {
 
 		private static ConditionOutcome outcome(ConditionOutcome ofStore, Class<?> type, Class<?> qualifier,
 				ConfigurableListableBeanFactory beans) {
-			List<String> usable = LockBeans.names(beans, type)
+			List<String> usable = BeanTypes.names(beans, type)
 				.stream()
 				.filter((name) -> LockBeans.isDefaultCandidate(name, beans) || hasQualifier(name, qualifier, beans))
 				.toList();

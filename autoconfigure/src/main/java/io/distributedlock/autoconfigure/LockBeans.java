@@ -35,11 +35,6 @@ public final class LockBeans {
 	private LockBeans() {
 	}
 
-	/** Returns the names of beans of the factory and its ancestors, and creates none. */
-	static List<String> names(ListableBeanFactory beanFactory, Class<?> type) {
-		return List.of(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beanFactory, type, true, false));
-	}
-
 	/**
 	 * Returns the names of all providers, which are created, by the names of their beans.
 	 */
@@ -81,8 +76,9 @@ public final class LockBeans {
 
 	/** Returns whether the application needs no store that it does not name. */
 	static boolean replaceStores(ConfigurableListableBeanFactory beanFactory) {
-		return replaceEngine(names(beanFactory, LockOperations.class), beanFactory)
-				|| names(beanFactory, LockProvider.class).stream()
+		return replaceEngine(BeanTypes.names(beanFactory, LockOperations.class), beanFactory)
+				|| BeanTypes.names(beanFactory, LockProvider.class)
+					.stream()
 					.anyMatch((name) -> !isOwn(name) && isDefaultCandidate(name, beanFactory));
 	}
 

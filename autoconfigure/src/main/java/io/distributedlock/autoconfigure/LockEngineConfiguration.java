@@ -1,6 +1,5 @@
 package io.distributedlock.autoconfigure;
 
-import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 
@@ -101,13 +100,22 @@ class LockEngineConfiguration {
 		return SelectedLockProvider.select(candidates, beanFactory, new NamedProvider(properties.provider()));
 	}
 
+	/** Creates engines, and the beans that they need, when something needs them. */
 	@Bean(destroyMethod = "close")
-	LockEngines distributedLockEngines(ConfigurableListableBeanFactory beanFactory,
-			ObjectProvider<SelectedLockProvider> selected, LockSettings settings, LockTimer timer,
-			CallbackThreads callbacks, ObjectProvider<LockObserver> observers, ObjectProvider<LockListener> listeners,
+	@Lazy(false)
+	static LockEngines distributedLockEngines(ConfigurableListableBeanFactory beanFactory,
+			ObjectProvider<SelectedLockProvider> selected, ObjectProvider<LockSettings> settings,
+			ObjectProvider<LockObserver> observers, ObjectProvider<LockListener> listeners,
 			ObjectProvider<EnclosingTransaction> transaction, ApplicationEventPublisher publisher) {
 		return new LockEngines(beanFactory, selected,
-				new LockEngineParts(settings, timer, callbacks, observers, listeners, transaction, publisher));
+				new LockEngineParts(beanFactory, settings, observers, listeners, transaction, publisher));
+	}
+
+	@Bean
+	@Lazy(false)
+	static LockStart distributedLockStart(ConfigurableListableBeanFactory beanFactory, Environment environment,
+			LockEngines distributedLockEngines) {
+		return new LockStart(beanFactory, environment, distributedLockEngines);
 	}
 
 	@Bean(destroyMethod = "")
@@ -129,23 +137,6 @@ class LockEngineConfiguration {
 
 	}
 
-	@Bean
-	@Lazy(false)
-	static LockStart distributedLockStart(ConfigurableListableBeanFactory beanFactory, Environment environment) {
-		return new LockStart(beanFactory, environment);
-	}
-
-	@Bean
-	@Lazy(false)
-	static LockLifecycle distributedLockLifecycle(ConfigurableListableBeanFactory beanFactory,
-			ObjectProvider<DistributedLockProperties> properties, Environment environment) {
-		return new LockLifecycle(beanFactory, () -> {
-			Duration grace = properties.getObject().shutdown().gracePeriod();
-			return (grace != null) ? grace : environment.getProperty("spring.lifecycle.timeout-per-shutdown-phase",
-					Duration.class, Duration.ofSeconds(30));
-		});
-	}
-
 	/**
 	 * Condition that locks need an engine: neither the application nor a context above it
 	 * has {@link LockOperations}, or there is a store and one of them is primary, as a
@@ -162,12 +153,12 @@ class LockEngineConfiguration {
 		public ConditionOutcome getMatchOutcome(ConditionContext context, AnnotatedTypeMetadata metadata) {
 			ConditionMessage.Builder message = ConditionMessage.forCondition("Lock engine");
 			ConfigurableListableBeanFactory beanFactory = Objects.requireNonNull(context.getBeanFactory());
-			List<String> operations = LockBeans.names(beanFactory, LockOperations.class);
+			List<String> operations = BeanTypes.names(beanFactory, LockOperations.class);
 			if (LockBeans.replaceEngine(operations, beanFactory)) {
 				return ConditionOutcome
 					.noMatch(message.because("the application, or a context above it, defines LockOperations"));
 			}
-			if (!operations.isEmpty() && LockBeans.names(beanFactory, LockProvider.class).isEmpty()
+			if (!operations.isEmpty() && BeanTypes.names(beanFactory, LockProvider.class).isEmpty()
 					&& NamedProvider.of(context.getEnvironment()).name() == null) {
 				return ConditionOutcome.noMatch(message
 					.because("the application defines primary LockOperations, and there is no store for others"));

@@ -1,7 +1,6 @@
 package io.distributedlock.autoconfigure;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
@@ -38,8 +37,8 @@ final class LockEngineRegistrar implements ImportBeanDefinitionRegistrar {
 
 	@Override
 	public void registerBeanDefinitions(AnnotationMetadata importing, BeanDefinitionRegistry registry) {
-		List<String> others = new ArrayList<>(
-				Arrays.asList(this.beanFactory.getBeanNamesForType(LockProvider.class, true, false)));
+		List<String> others = new ArrayList<>(BeanTypes.names(this.beanFactory, LockProvider.class));
+		others.removeIf((provider) -> !this.beanFactory.containsLocalBean(provider));
 		String primary = primaryOf(others);
 		if (primary != null) {
 			others.remove(primary);

@@ -1,11 +1,13 @@
 package io.distributedlock.autoconfigure;
 
+import java.time.Duration;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
@@ -13,10 +15,13 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.context.SmartLifecycle;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.engine.LockTemplate;
+import io.distributedlock.engine.grant.LockSettings;
+import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockProvider;
 
 /**
@@ -24,11 +29,18 @@ import io.distributedlock.provider.LockProvider;
  * needs it: a locked method, or the bean that an application injects. Health and endpoint
  * need none. An application without locks, or with a mock in place of that bean, needs no
  * store.
+ * <p>
+ * They stop after the web server, executors and message listeners have stopped, and
+ * before connections are closed. All refuse requests before a stop waits for the bodies
+ * of the first.
  */
-public final class LockEngines implements AutoCloseable {
+public final class LockEngines implements SmartLifecycle, AutoCloseable {
 
 	/** The name of the only bean of this type. */
 	public static final String BEAN_NAME = "distributedLockEngines";
+
+	/** Phases stop from the highest down; applications' own mostly have zero. */
+	private static final int PHASE = 1024;
 
 	private final ConfigurableListableBeanFactory beanFactory;
 
@@ -36,14 +48,24 @@ public final class LockEngines implements AutoCloseable {
 
 	private final LockEngineParts parts;
 
-	private final Map<String, ProviderEngine> engines = new LinkedHashMap<>();
+	private final Map<String, Engine> engines = new LinkedHashMap<>();
 
 	private final ReentrantLock lock = new ReentrantLock();
 
 	/** Why engines could not be created, by the names of the providers' beans. */
 	private final Map<String, RuntimeException> failures = new ConcurrentHashMap<>();
 
-	/** Set before all engines are closed, so that a later one closes itself. */
+	private volatile @Nullable Consumer<Engine> creationAction;
+
+	private volatile boolean running;
+
+	/**
+	 * Whether a stop came last, not a start. Like {@link #closed}, it is set before
+	 * engines are looked for under the lock, under which a new engine looks at it: either
+	 * finds the other.
+	 */
+	private volatile boolean stopped;
+
 	private volatile boolean closed;
 
 	LockEngines(ConfigurableListableBeanFactory beanFactory, ObjectProvider<SelectedLockProvider> selected,
@@ -53,25 +75,9 @@ public final class LockEngines implements AutoCloseable {
 		this.parts = parts;
 	}
 
-	/**
-	 * Returns the bean of this type if something has needed it so far.
-	 * @param beanFactory the factory, which may get it from its parent
-	 */
-	public static @Nullable LockEngines present(ConfigurableListableBeanFactory beanFactory) {
-		if (!beanFactory.containsLocalBean(BEAN_NAME)
-				&& beanFactory.getParentBeanFactory() instanceof ConfigurableListableBeanFactory parent) {
-			return present(parent);
-		}
-		return beanFactory.containsSingleton(BEAN_NAME) ? beanFactory.getBean(BEAN_NAME, LockEngines.class) : null;
-	}
-
-	/**
-	 * Returns the engines that something has needed so far, and creates none.
-	 * @param beanFactory the factory, which may have none at all
-	 */
-	static List<ProviderEngine> created(ConfigurableListableBeanFactory beanFactory) {
-		LockEngines present = present(beanFactory);
-		return (present != null) ? present.all() : List.of();
+	/** Has an action receive each engine that is created from now on. */
+	void onCreate(Consumer<Engine> action) {
+		this.creationAction = action;
 	}
 
 	/** Returns the engine of the primary provider. */
@@ -91,6 +97,11 @@ public final class LockEngines implements AutoCloseable {
 		}
 		List<String> matching = LockBeans.matching(LockBeans.providers(this.beanFactory), name);
 		return (matching.size() == 1) ? this.beanFactory.getBean(matching.get(0), LockProvider.class) : null;
+	}
+
+	/** Returns the settings of the engines, be they of a context above. */
+	public LockSettings settings() {
+		return this.parts.settings().getObject();
 	}
 
 	/** Returns the name of the primary provider, or a word for a mock in its place. */
@@ -128,6 +139,12 @@ public final class LockEngines implements AutoCloseable {
 		return (matching.size() == 1 && !isPrimary(matching.get(0))) ? providers.get(matching.get(0)) : null;
 	}
 
+	/** Returns the name by which observers know the provider that an annotation means. */
+	public String observedName(@Nullable String name) {
+		String additional = (name != null) ? additionalName(name) : null;
+		return (additional != null) ? additional : primaryName();
+	}
+
 	private static LockConfigurationException unknown(String name, Map<String, String> providers,
 			List<String> matching) {
 		if (matching.isEmpty()) {
@@ -157,7 +174,7 @@ public final class LockEngines implements AutoCloseable {
 	 */
 	public LockTemplate of(String beanName) {
 		return recorded(beanName, () -> {
-			ProviderEngine present = existing(beanName);
+			Engine present = existing(beanName);
 			return ((present != null) ? present : create(beanName)).template();
 		});
 	}
@@ -184,7 +201,7 @@ public final class LockEngines implements AutoCloseable {
 	}
 
 	/** Returns the engine of a provider if something has needed it so far. */
-	public @Nullable ProviderEngine existing(String beanName) {
+	public @Nullable Engine existing(String beanName) {
 		this.lock.lock();
 		try {
 			return this.engines.get(beanName);
@@ -195,7 +212,7 @@ public final class LockEngines implements AutoCloseable {
 	}
 
 	/** Creates an engine that is closed before its provider. */
-	private ProviderEngine create(String beanName) {
+	private Engine create(String beanName) {
 		SelectedLockProvider chosen = this.selected.getObject();
 		LockProvider provider = this.beanFactory.getBean(beanName, LockProvider.class);
 		this.beanFactory.registerDependentBean(beanName, BEAN_NAME);
@@ -203,20 +220,18 @@ public final class LockEngines implements AutoCloseable {
 		Supplier<LockTemplate> template = this.parts.prepare(provider);
 		// Creates them, for a provider of the application that does not know them.
 		this.beanFactory.getBeansOfType(LockStorePreparation.class);
-		List<LockEngineListener> listeners = this.beanFactory.getBeanProvider(LockEngineListener.class)
-			.stream()
-			.toList();
-		ProviderEngine created;
+		Engine created;
 		this.lock.lock();
 		try {
-			ProviderEngine other = this.engines.get(beanName);
+			Engine other = this.engines.get(beanName);
 			if (other != null) {
 				return other;
 			}
-			created = new ProviderEngine(provider, primary ? chosen.reason() : "additional", primary, template.get());
-			// A stop and a close set their marks before they look for engines under this
-			// lock.
-			listeners.forEach((listener) -> listener.created(created));
+			created = new Engine(provider, primary ? chosen.reason() : "additional", primary, template.get());
+			if (this.stopped) {
+				// It holds nothing yet, so that nothing waits.
+				created.template().stop(Duration.ZERO);
+			}
 			if (this.closed) {
 				created.template().close();
 			}
@@ -225,7 +240,10 @@ public final class LockEngines implements AutoCloseable {
 		finally {
 			this.lock.unlock();
 		}
-		listeners.forEach((listener) -> listener.available(created));
+		Consumer<Engine> action = this.creationAction;
+		if (action != null) {
+			action.accept(created);
+		}
 		return created;
 	}
 
@@ -239,7 +257,7 @@ public final class LockEngines implements AutoCloseable {
 	}
 
 	/** Returns the engines that were created, the primary one first. */
-	public List<ProviderEngine> all() {
+	public List<Engine> all() {
 		this.lock.lock();
 		try {
 			return this.engines.values().stream().sorted(Comparator.comparing((engine) -> !engine.primary())).toList();
@@ -250,9 +268,54 @@ public final class LockEngines implements AutoCloseable {
 	}
 
 	@Override
+	public void start() {
+		this.stopped = false;
+		this.running = true;
+		all().forEach((engine) -> engine.template().start());
+	}
+
+	@Override
+	public void stop() {
+		this.running = false;
+		this.stopped = true;
+		List<Engine> all = all();
+		if (!all.isEmpty()) {
+			all.forEach((engine) -> engine.template().beginStop());
+			Deadline deadline = Deadline.after(this.parts.grace());
+			all.forEach((engine) -> engine.template().stop(deadline.remaining()));
+		}
+	}
+
+	@Override
+	public boolean isRunning() {
+		return this.running;
+	}
+
+	@Override
+	public boolean isPauseable() {
+		return false;
+	}
+
+	@Override
+	public int getPhase() {
+		return PHASE;
+	}
+
+	@Override
 	public void close() {
 		this.closed = true;
 		all().forEach((engine) -> engine.template().close());
+	}
+
+	/**
+	 * The engine of one provider.
+	 *
+	 * @param provider the provider
+	 * @param reason why it has one, for people to read
+	 * @param primary whether it keeps the locks of methods that name no provider
+	 * @param template the engine
+	 */
+	public record Engine(LockProvider provider, String reason, boolean primary, LockTemplate template) {
 	}
 
 }

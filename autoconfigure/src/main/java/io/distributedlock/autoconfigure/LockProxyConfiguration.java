@@ -1,5 +1,7 @@
 package io.distributedlock.autoconfigure;
 
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.BeanFactoryAware;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -28,38 +30,50 @@ import io.distributedlock.provider.LockObserver;
  * Proxies for annotated methods. These beans are created before ordinary beans, and so
  * must not need any: the first locked call looks up the {@code LockOperations}. Each
  * context of a hierarchy has its own, for its own beans. Parameters have the names of the
- * beans, which spares a search through all definitions.
+ * beans, and the factory is given to the configuration, which spares searches through all
+ * definitions.
  */
 @Configuration(proxyBeanMethods = false)
 @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 @Import(LockProxyRegistrar.class)
-class LockProxyConfiguration {
+class LockProxyConfiguration implements BeanFactoryAware {
+
+	private static final String ATTRIBUTE_SOURCE = "distributedLockAttributeSource";
+
+	@SuppressWarnings("NullAway.Init")
+	private ConfigurableListableBeanFactory beanFactory;
+
+	@Override
+	public void setBeanFactory(BeanFactory beanFactory) {
+		this.beanFactory = (ConfigurableListableBeanFactory) beanFactory;
+	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
-	static LockAttributeSource distributedLockAttributeSource(ConfigurableListableBeanFactory beanFactory) {
-		return new AnnotationLockAttributeSource(beanFactory::resolveEmbeddedValue);
+	LockAttributeSource distributedLockAttributeSource() {
+		return new AnnotationLockAttributeSource(this.beanFactory::resolveEmbeddedValue);
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static LockedMethodRegistry distributedLockedMethodRegistry(ConfigurableListableBeanFactory beanFactory,
-			ObjectProvider<LockObserver> observers) {
+	LockedMethodRegistry distributedLockedMethodRegistry(ObjectProvider<LockObserver> observers) {
 		// The source of this context, not also that of its parent.
-		LockAttributeSource source = beanFactory.getBean(LockAttributeSource.class);
-		return new LockedMethodRegistry(source, beanFactory, new LockedCallRelay(beanFactory, observers));
+		LockAttributeSource source = this.beanFactory.containsLocalBean(ATTRIBUTE_SOURCE)
+				? this.beanFactory.getBean(ATTRIBUTE_SOURCE, LockAttributeSource.class)
+				: this.beanFactory.getBean(LockAttributeSource.class);
+		return new LockedMethodRegistry(source, this.beanFactory, new LockedCallRelay(this.beanFactory, observers));
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static LockOperationsLookup distributedLockOperationsLookup(ConfigurableListableBeanFactory beanFactory) {
-		return new ProviderLocks(beanFactory);
+	LockOperationsLookup distributedLockOperationsLookup() {
+		return new BeanLockOperationsLookup(this.beanFactory);
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static LockAdvisor distributedLockAdvisor(LockedMethodRegistry distributedLockedMethodRegistry,
+	LockAdvisor distributedLockAdvisor(LockedMethodRegistry distributedLockedMethodRegistry,
 			LockOperationsLookup distributedLockOperationsLookup, Environment environment) {
 		return new LockAdvisor(new LockInterceptor(distributedLockedMethodRegistry, distributedLockOperationsLookup),
 				distributedLockedMethodRegistry, order(environment));
@@ -81,16 +95,16 @@ class LockProxyConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static LockedBeanVerifier distributedLockedBeanVerifier(LockedMethodRegistry distributedLockedMethodRegistry,
-			ConfigurableListableBeanFactory beanFactory, LockOperationsLookup distributedLockOperationsLookup) {
-		return new LockedBeanVerifier(distributedLockedMethodRegistry, beanFactory, distributedLockOperationsLookup);
+	LockedBeanVerifier distributedLockedBeanVerifier(LockedMethodRegistry distributedLockedMethodRegistry,
+			LockOperationsLookup distributedLockOperationsLookup) {
+		return new LockedBeanVerifier(distributedLockedMethodRegistry, this.beanFactory,
+				distributedLockOperationsLookup);
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static LockedMethodStart distributedLockedMethodStart(LockedMethodRegistry distributedLockedMethodRegistry,
-			ConfigurableListableBeanFactory beanFactory) {
-		return new LockedMethodStart(distributedLockedMethodRegistry, beanFactory);
+	MethodLimitsCheck distributedLockMethodLimitsCheck(LockedMethodRegistry distributedLockedMethodRegistry) {
+		return new MethodLimitsCheck(distributedLockedMethodRegistry, this.beanFactory);
 	}
 
 }

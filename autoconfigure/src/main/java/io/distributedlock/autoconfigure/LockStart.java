@@ -1,5 +1,6 @@
 package io.distributedlock.autoconfigure;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -10,22 +11,24 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactoryUtils;
-import org.springframework.beans.factory.CannotLoadBeanClassException;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.env.Environment;
 
+import io.distributedlock.autoconfigure.LockEngines.Engine;
 import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.interceptor.LockAttributeSource;
 import io.distributedlock.provider.LockProvider;
 
 /**
  * The start of locking, once all singletons are ready and all locked methods are known.
- * An application that needs locks gets its start line and a check of each store. One that
- * needs none creates no engine and no client of a store; only what the definitions of the
- * beans tell is checked.
+ * An application that needs locks gets a line for each store, with the reason of its
+ * choice, its location and the defaults, and a check of each store. One that needs none
+ * creates no engine and no client of a store; only what the definitions of the beans tell
+ * is checked.
  */
-final class LockStart implements SmartInitializingSingleton, LockEngineListener {
+final class LockStart implements SmartInitializingSingleton {
 
 	private static final Log logger = LogFactory.getLog(LockStart.class);
 
@@ -33,38 +36,44 @@ final class LockStart implements SmartInitializingSingleton, LockEngineListener 
 
 	private final Environment environment;
 
-	private final Set<ProviderEngine> reported = ConcurrentHashMap.newKeySet();
+	private final LockEngines engines;
+
+	private final Set<Engine> reported = ConcurrentHashMap.newKeySet();
 
 	private final AtomicBoolean checked = new AtomicBoolean();
 
-	private volatile boolean started;
-
-	LockStart(ConfigurableListableBeanFactory beanFactory, Environment environment) {
+	LockStart(ConfigurableListableBeanFactory beanFactory, Environment environment, LockEngines engines) {
 		this.beanFactory = beanFactory;
 		this.environment = environment;
+		this.engines = engines;
 	}
 
 	@Override
 	public void afterSingletonsInstantiated() {
-		if (isUnused() && !hasLockedBean()) {
-			this.started = true;
+		if (this.engines.all().isEmpty() && !hasLockedBean()) {
+			this.engines.onCreate(this::reportLater);
 			// Another thread may have needed an engine before it could see the mark.
-			if (isUnused()) {
+			if (this.engines.all().isEmpty()) {
 				requireProvider();
 				return;
 			}
 		}
-		start();
+		check();
 	}
 
 	/**
 	 * Creates all engines, reports them and checks their stores, once. A check that
 	 * failed is repeated: it may have ended the start of a child context only.
 	 */
-	void start() {
+	void check() {
 		if (this.checked.compareAndSet(false, true)) {
 			try {
-				check();
+				this.engines.createAll();
+				this.engines.onCreate(this::reportLater);
+				List<Engine> all = this.engines.all();
+				report(all);
+				boolean failFast = this.beanFactory.getBean(DistributedLockProperties.class).failFast();
+				new StoreConnectionCheck(locations(), this.engines.settings().callTimeout(), failFast).check(all);
 			}
 			catch (RuntimeException ex) {
 				this.checked.set(false);
@@ -73,34 +82,17 @@ final class LockStart implements SmartInitializingSingleton, LockEngineListener 
 		}
 	}
 
-	private void check() {
-		LockEngines engines = this.beanFactory.getBean(LockEngines.BEAN_NAME, LockEngines.class);
-		engines.createAll();
-		this.started = true;
-		List<ProviderEngine> all = engines.all();
-		report(all);
-		DistributedLockProperties properties = this.beanFactory.getBean(DistributedLockProperties.class);
-		new StoreConnectionCheck(locations(), properties.callTimeout(), properties.failFast()).check(all);
-	}
-
 	/**
 	 * Reports an engine that is first needed when the application has started. A location
 	 * that cannot be told keeps nobody from locking.
 	 */
-	@Override
-	public void available(ProviderEngine engine) {
-		if (this.started) {
-			try {
-				report(List.of(engine));
-			}
-			catch (RuntimeException ex) {
-				logger.warn("The store '" + engine.provider().name() + "' keeps locks, but cannot be described", ex);
-			}
+	private void reportLater(Engine engine) {
+		try {
+			report(List.of(engine));
 		}
-	}
-
-	private boolean isUnused() {
-		return LockEngines.created(this.beanFactory).isEmpty();
+		catch (RuntimeException ex) {
+			logger.warn("The store '" + engine.provider().name() + "' keeps locks, but cannot be described", ex);
+		}
 	}
 
 	/**
@@ -110,7 +102,8 @@ final class LockStart implements SmartInitializingSingleton, LockEngineListener 
 	private boolean hasLockedBean() {
 		LockAttributeSource source = this.beanFactory.getBean(LockAttributeSource.class);
 		for (String beanName : this.beanFactory.getBeanDefinitionNames()) {
-			Class<?> type = this.beanFactory.containsSingleton(beanName) ? null : type(beanName);
+			Class<?> type = this.beanFactory.containsSingleton(beanName) ? null
+					: BeanTypes.typeOf(beanName, this.beanFactory);
 			if (type != null && source.isCandidateClass(type)) {
 				return true;
 			}
@@ -118,23 +111,27 @@ final class LockStart implements SmartInitializingSingleton, LockEngineListener 
 		return false;
 	}
 
-	private @Nullable Class<?> type(String beanName) {
-		try {
-			return this.beanFactory.getType(beanName, false);
-		}
-		catch (CannotLoadBeanClassException ex) {
-			// The bean can never be created.
-			return null;
+	private void report(List<Engine> added) {
+		LockSettings settings = this.engines.settings();
+		boolean first = this.reported.isEmpty();
+		List<LockStoreLocation> locations = locations();
+		added.stream()
+			.filter(this.reported::add)
+			.forEach((engine) -> logger.info(describe(engine, LockStoreLocation.find(engine.provider(), locations))
+					+ ", lease " + text(settings.lease()) + ", wait-time " + text(settings.waitTime())));
+		if (first) {
+			SettingsWarnings.log(settings);
 		}
 	}
 
-	private void report(List<ProviderEngine> engines) {
-		boolean first = this.reported.isEmpty();
-		List<ProviderEngine> others = engines.stream().filter(this.reported::add).toList();
-		new LockStartReport(locations(), this.beanFactory.getBean(LockSettings.class)).report(others);
-		if (first) {
-			SettingsWarnings.log(this.beanFactory.getBean(LockSettings.class));
-		}
+	private static String describe(Engine engine, @Nullable LockStoreLocation location) {
+		return "Distributed locks: store '" + engine.provider().name() + "' (" + engine.reason() + ')'
+				+ ((location != null) ? ", " + location.location() + ", key prefix '" + location.keyPrefix() + '\''
+						: "");
+	}
+
+	private static String text(Duration duration) {
+		return (duration.toMillis() % 1000 == 0) ? duration.toSeconds() + "s" : DurationStyle.SIMPLE.print(duration);
 	}
 
 	private List<LockStoreLocation> locations() {

@@ -1,8 +1,11 @@
 package io.distributedlock.autoconfigure;
 
 import java.time.Duration;
+import java.util.List;
 
 import org.jspecify.annotations.Nullable;
+
+import io.distributedlock.provider.LockProvider;
 
 /**
  * Location of the locks inside the store of one provider, for people to read, and what
@@ -25,6 +28,11 @@ public record LockStoreLocation(String provider, String keyPrefix, String locati
 
 	public LockStoreLocation(String provider, String keyPrefix, String location) {
 		this(provider, keyPrefix, location, START_TIMEOUT, null);
+	}
+
+	/** Returns the first location of a provider, or {@code null} if it has none. */
+	public static @Nullable LockStoreLocation find(LockProvider provider, List<LockStoreLocation> locations) {
+		return locations.stream().filter((own) -> own.provider().equals(provider.name())).findFirst().orElse(null);
 	}
 
 }

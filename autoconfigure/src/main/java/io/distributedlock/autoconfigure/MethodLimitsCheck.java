@@ -4,9 +4,11 @@ import java.time.Duration;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
-import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.interceptor.LockAttribute;
 import io.distributedlock.interceptor.LockedMethodRegistry;
 import io.distributedlock.provider.LockProvider;
@@ -14,45 +16,42 @@ import io.distributedlock.provider.LongestLease;
 
 /**
  * Check that each store can keep the shortest holds and the leases of all locked methods
- * that are known when the application has started. It refuses the start; a method that is
- * read later is refused when it is called.
+ * that are known when the application has started, be it the store of a parent context.
+ * It refuses the start; a method that is read later is refused when it is called. Where
+ * there are locked methods, the stores themselves are checked, too.
  */
-final class MethodLimitsCheck {
+final class MethodLimitsCheck implements SmartInitializingSingleton {
 
 	private final LockedMethodRegistry methods;
 
-	private final @Nullable LockEngines engines;
+	private final BeanFactory beanFactory;
 
-	private final @Nullable LockSettings settings;
-
-	/**
-	 * Creates a check.
-	 * @param methods the locked methods
-	 * @param engines the engines, or {@code null} if the application has its own locks
-	 * @param settings the settings of the engines, or {@code null} likewise
-	 */
-	MethodLimitsCheck(LockedMethodRegistry methods, @Nullable LockEngines engines, @Nullable LockSettings settings) {
+	MethodLimitsCheck(LockedMethodRegistry methods, BeanFactory beanFactory) {
 		this.methods = methods;
-		this.engines = engines;
-		this.settings = settings;
+		this.beanFactory = beanFactory;
 	}
 
-	/**
-	 * Checks all locked methods.
-	 * @throws LockConfigurationException if a store cannot keep what one of them asks for
-	 */
-	void check() {
-		this.methods.forEach((method) -> check(method.described(), method.attribute()));
+	@Override
+	public void afterSingletonsInstantiated() {
+		// An application with locks of its own has no engines.
+		LockEngines engines = this.methods.isEmpty() ? null
+				: this.beanFactory.getBeanProvider(LockEngines.class).getIfAvailable();
+		if (engines != null) {
+			this.methods.forEach((method) -> check(method.described(), method.attribute(), engines));
+			this.beanFactory.getBeanProvider(LockStart.class).ifAvailable(LockStart::check);
+		}
 	}
 
-	private void check(String method, LockAttribute attribute) {
-		LockProvider provider = (this.engines != null) ? this.engines.provider(attribute.provider()) : null;
+	private static void check(String method, LockAttribute attribute, LockEngines engines) {
+		LockProvider provider = engines.provider(attribute.provider());
 		Duration minHold = attribute.request().minHold();
 		if (minHold != null) {
 			if (provider != null) {
 				checkStore(method, minHold, provider);
 			}
-			checkLongestHold(method, attribute, minHold);
+			if (attribute.request().maxHold() == null) {
+				checkLongestHold(method, minHold, engines.settings().maxHold());
+			}
 		}
 		if (provider != null) {
 			provider.longestLease().ifPresent((longest) -> checkLongestLease(method, attribute, provider, longest));
@@ -85,9 +84,7 @@ final class MethodLimitsCheck {
 	/**
 	 * Compares with the default of the longest hold, which the annotation cannot know.
 	 */
-	private void checkLongestHold(String method, LockAttribute attribute, Duration minHold) {
-		LockSettings defaults = (attribute.request().maxHold() == null) ? this.settings : null;
-		Duration maxHold = (defaults != null) ? defaults.maxHold() : null;
+	private static void checkLongestHold(String method, Duration minHold, @Nullable Duration maxHold) {
 		if (maxHold != null && minHold.compareTo(maxHold) > 0) {
 			throw new LockConfigurationException(LockError.INVALID_MIN_HOLD,
 					"The locked method " + method + " has a minHold of " + minHold

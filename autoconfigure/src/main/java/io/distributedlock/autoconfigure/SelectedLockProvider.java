@@ -1,9 +1,9 @@
 package io.distributedlock.autoconfigure;
 
 import java.util.Collection;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 import org.springframework.aot.AotDetector;
@@ -69,19 +69,13 @@ public record SelectedLockProvider(String beanName, LockProvider provider, Strin
 	 * @throws LockConfigurationException if there are several stores
 	 */
 	static void requireOneStore(ConfigurableListableBeanFactory beanFactory, NamedProvider named) {
-		if (named.name() == null) {
-			List<String> stores = LockBeans.OWN.keySet()
+		if (named.name() == null && beanFactory.containsBeanDefinition(BEAN_NAME) && !LockBeans.isMocked(beanFactory)) {
+			List<String> candidates = BeanTypes.names(beanFactory, LockProvider.class)
 				.stream()
-				.filter((name) -> beanFactory.containsBeanDefinition(name)
-						&& beanFactory.isTypeMatch(name, LockProvider.class))
-				.map(LockBeans::qualifier)
+				.filter((name) -> LockBeans.isDefaultCandidate(name, beanFactory))
 				.toList();
-			if (stores.size() > 1 && !LockBeans.isMocked(beanFactory) && beanFactory.containsBeanDefinition(BEAN_NAME)
-					&& List.of(beanFactory.getBeanNamesForType(LockProvider.class, true, false))
-						.stream()
-						.allMatch(
-								(name) -> LockBeans.isOwn(name) || !LockBeans.isDefaultCandidate(name, beanFactory))) {
-				throw several(stores);
+			if (candidates.size() > 1 && candidates.stream().allMatch(LockBeans::isOwn)) {
+				throw several(candidates.stream().map(LockBeans::qualifier).toList());
 			}
 		}
 	}
@@ -94,18 +88,14 @@ public record SelectedLockProvider(String beanName, LockProvider provider, Strin
 	 * @throws LockConfigurationException if there is none
 	 */
 	static void requireCandidate(List<String> beanNames, NamedProvider named) {
-		Map<String, String> providers = new LinkedHashMap<>();
-		for (String beanName : beanNames) {
-			if (!LockBeans.isOwn(beanName)) {
-				return;
+		if (beanNames.stream().allMatch(LockBeans::isOwn)) {
+			if (named.name() != null) {
+				named(beanNames.stream().collect(Collectors.toMap(Function.identity(), LockBeans::qualifier)),
+						named.name());
 			}
-			providers.put(beanName, LockBeans.qualifier(beanName));
-		}
-		if (named.name() != null) {
-			named(providers, named.name());
-		}
-		else if (providers.isEmpty()) {
-			throw none(providers.keySet());
+			else if (beanNames.isEmpty()) {
+				throw none(beanNames);
+			}
 		}
 	}
 

@@ -11,6 +11,7 @@ import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockException;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.autoconfigure.LockEngines.Engine;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockProvider;
 
@@ -37,15 +38,12 @@ final class StoreConnectionCheck {
 	}
 
 	/** Checks the stores one after the other. */
-	void check(List<ProviderEngine> engines) {
+	void check(List<Engine> engines) {
 		engines.forEach((engine) -> check(engine.provider()));
 	}
 
 	private void check(LockProvider provider) {
-		LockStoreLocation location = this.locations.stream()
-			.filter((own) -> own.provider().equals(provider.name()))
-			.findFirst()
-			.orElse(null);
+		LockStoreLocation location = LockStoreLocation.find(provider, this.locations);
 		Duration timeout = timeout((location != null) ? location.startTimeout() : LockStoreLocation.START_TIMEOUT);
 		try {
 			awaitFirstAnswer(provider, timeout);

@@ -167,7 +167,7 @@ abstract class AbstractWebErrorTests {
 	@Test
 	void shutdownMakesTheServiceUnavailableWithoutAWarning(CapturedOutput output) throws Exception {
 		ConfigurableApplicationContext context = start(Shop.class);
-		context.getBean(LockLifecycle.class).stop();
+		context.getBean(LockEngines.class).stop();
 		int before = output.getAll().length();
 		assertProblem(get(context, "/payments/42"), 503, "Service Unavailable", "DL-303");
 		assertOneLine(output.getAll().substring(before), "web-payments:42",

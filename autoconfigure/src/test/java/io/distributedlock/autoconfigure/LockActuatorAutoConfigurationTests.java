@@ -18,7 +18,6 @@ import org.mockito.BDDMockito;
 import org.mockito.Mockito;
 import org.postgresql.ds.PGSimpleDataSource;
 
-import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.actuate.endpoint.Show;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -28,9 +27,7 @@ import org.springframework.boot.health.contributor.HealthContributor;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.FilteredClassLoader;
-import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 import io.distributedlock.LockError;
@@ -74,7 +71,7 @@ class LockActuatorAutoConfigurationTests {
 		this.runner.run((context) -> {
 			HealthIndicator health = context.getBean(HealthIndicator.class);
 			assertThat(health.health()).isEqualTo(UNUSED);
-			assertThat(LockEngines.created(factoryOf(context))).isEmpty();
+			assertThat(context.getBean(LockEngines.class).all()).isEmpty();
 			context.getBean(LockOperations.class);
 			assertThat(health.health()).satisfies((used) -> {
 				assertThat(used.getStatus()).isEqualTo(Status.UP);
@@ -89,7 +86,7 @@ class LockActuatorAutoConfigurationTests {
 		several.run((context) -> {
 			CompositeHealthContributor health = context.getBean(CompositeHealthContributor.class);
 			assertThat(components(health)).containsOnly(entry("local", UNUSED), entry("none", UNUSED));
-			assertThat(LockEngines.created(factoryOf(context))).isEmpty();
+			assertThat(context.getBean(LockEngines.class).all()).isEmpty();
 			context.getBean(LockOperations.class);
 			assertThat(components(health)).containsOnlyKeys("local", "none").containsEntry("none", UNUSED);
 		});
@@ -227,10 +224,6 @@ class LockActuatorAutoConfigurationTests {
 					(entry) -> ((HealthIndicator) entry.contributor()).health()));
 	}
 
-	private static ConfigurableListableBeanFactory factoryOf(AssertableApplicationContext context) {
-		return context.getSourceApplicationContext(ConfigurableApplicationContext.class).getBeanFactory();
-	}
-
 	@Test
 	void healthBacksOff() {
 		this.runner.withPropertyValues("management.health.distributedlocks.enabled=false")
@@ -268,7 +261,7 @@ class LockActuatorAutoConfigurationTests {
 				DistributedLocksEndpoint endpoint = context.getBean(DistributedLocksEndpoint.class);
 				assertThat(endpoint.locks().providers()).isEmpty();
 				assertThat(endpoint.lock("jdbc", key.encoded())).isNull();
-				assertThat(LockEngines.created(factoryOf(context))).isEmpty();
+				assertThat(context.getBean(LockEngines.class).all()).isEmpty();
 				assertThat(new JdbcTemplate(database)
 					.queryForList("SELECT 1 FROM INFORMATION_SCHEMA.TABLES WHERE TABLE_NAME = 'DISTRIBUTED_LOCK'"))
 					.isEmpty();

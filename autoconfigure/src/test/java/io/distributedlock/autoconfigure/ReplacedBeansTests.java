@@ -24,6 +24,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.support.GenericApplicationContext;
@@ -74,14 +75,13 @@ class ReplacedBeansTests {
 	 * replaced by a bean of the type {@link LockOperations}.
 	 */
 	private static final Set<String> INFRASTRUCTURE = Set.of("distributedLockDurationUnits", "distributedLockEngines",
-			"distributedLockTemplate", "distributedLockStoresCheck", "distributedLockJdbcLocation",
-			"distributedLockRedisLocation", "distributedLockZooKeeperLocation", "distributedLockZooKeeperClient",
-			"distributedLockRedisQuorumLocation", "distributedLockTimer", "distributedLockCallbackThreads",
-			"distributedLockStart", "distributedLockLifecycle", "distributedLockedMethodRegistry",
-			"distributedLockOperationsLookup", "distributedLockAdvisor", "distributedLockedBeanVerifier",
-			"distributedLockedMethodStart", "distributedLockCommitGuardProcessor",
-			"distributedLockChildTransactionsWarning", "distributedLockFencedTransactionProcessor",
-			"distributedLockMeterRegistration", "distributedLockedMethodMeters",
+			"distributedLockStart", "distributedLockTemplate", "distributedLockStoresCheck",
+			"distributedLockJdbcLocation", "distributedLockRedisLocation", "distributedLockZooKeeperLocation",
+			"distributedLockZooKeeperClient", "distributedLockRedisQuorumLocation", "distributedLockTimer",
+			"distributedLockCallbackThreads", "distributedLockedMethodRegistry", "distributedLockOperationsLookup",
+			"distributedLockAdvisor", "distributedLockedBeanVerifier", "distributedLockMethodLimitsCheck",
+			"distributedLockCommitGuardProcessor", "distributedLockChildTransactionsWarning",
+			"distributedLockFencedTransactionProcessor", "distributedLockedMethodMeters",
 			"distributedLockHandlerExceptionResolver", "distributedLockWebExceptionHandler");
 
 	private static final FenceSettings FENCES = new FenceSettings("distributed_lock_fence", "own",
@@ -154,6 +154,23 @@ class ReplacedBeansTests {
 				assertThat(context).hasNotFailed();
 				assertThat(context.getBeanNamesForType(type)).containsExactly("own");
 			});
+	}
+
+	@Test
+	void beanOfTheApplicationReplacesOneOfItsOwnName() {
+		LockSettings own = LockSettings.defaults();
+		this.runner.withPropertyValues("distributed-lock.provider=local")
+			.withBean("distributedLockSettings", LockSettings.class, () -> own)
+			.run((context) -> assertThat(context).getBean(LockSettings.class).isSameAs(own));
+	}
+
+	@Test
+	void beanOfAContextAboveReplacesOurs() {
+		LockSettings own = LockSettings.defaults().withLease(Duration.ofSeconds(77));
+		new ApplicationContextRunner().withBean("own", LockSettings.class, () -> own)
+			.run((parent) -> this.runner.withParent(parent)
+				.withPropertyValues("distributed-lock.provider=local")
+				.run((context) -> assertThat(context.getBean(LockEngines.class).settings()).isSameAs(own)));
 	}
 
 	@Test

@@ -269,7 +269,7 @@ class SeveralProvidersTests {
 				Stores stores = context.getBean(Stores.class);
 				LockLease held = stores.primary.acquire(REQUEST);
 				CompletableFuture<Void> stopped = CompletableFuture
-					.runAsync(() -> context.getBean(LockLifecycle.class).stop(), (task) -> new Thread(task).start());
+					.runAsync(() -> context.getBean(LockEngines.class).stop(), (task) -> new Thread(task).start());
 				await().atMost(Duration.ofMinutes(1)).untilAsserted(() -> assertRefused(stores.local));
 				assertThat(stopped).isNotDone();
 				assertThat(held.isHeld()).isTrue();

@@ -58,7 +58,10 @@ import io.distributedlock.provider.LockProvider;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.BDDMockito.willAnswer;
 import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.spy;
 
 /**
  * Applications without locks: they create nothing that locks need, and get it with the
@@ -97,8 +100,8 @@ class UnusedLocksTests {
 						.containsExactlyInAnyOrder("distributedLockAttributeSource", "distributedLockedMethodRegistry",
 								"distributedLockAdvisor", "distributedLockedBeanVerifier",
 								"distributedLockDurationUnits", "distributedLockOperationsLookup",
-								"distributedLockedMethodStart", "distributedLockStoresCheck", "distributedLockStart",
-								"distributedLockLifecycle", "distributedLockCommitGuardProcessor",
+								"distributedLockMethodLimitsCheck", "distributedLockStoresCheck",
+								"distributedLockEngines", "distributedLockStart", "distributedLockCommitGuardProcessor",
 								"distributedLockChildTransactionsWarning", "distributedLockedMethodMeters");
 				});
 			server.setSoTimeout(1);
@@ -227,9 +230,9 @@ class UnusedLocksTests {
 	@Test
 	void firstLockAfterAStopIsRefused() {
 		this.runner.withPropertyValues("distributed-lock.provider=local").run((context) -> {
-			context.getBean(LockLifecycle.class).stop();
+			context.getBean(LockEngines.class).stop();
 			assertRefused(context.getBean(LockOperations.class));
-			context.getBean(LockLifecycle.class).start();
+			context.getBean(LockEngines.class).start();
 			acquire(context);
 		});
 	}
@@ -243,7 +246,7 @@ class UnusedLocksTests {
 			await(stopped);
 			return new LocalLockProvider();
 		}, (definition) -> definition.setLazyInit(true)).run((context) -> {
-			LockLifecycle lifecycle = context.getBean(LockLifecycle.class);
+			LockEngines lifecycle = context.getBean(LockEngines.class);
 			CompletableFuture<LockOperations> first = CompletableFuture
 				.supplyAsync(() -> context.getBean(LockOperations.class), UnusedLocksTests::start);
 			try {
@@ -267,28 +270,22 @@ class UnusedLocksTests {
 
 	@Test
 	void stopWaitsForAnEngineThatOthersCannotFindYet() {
-		AtomicReference<LockLifecycle> lifecycle = new AtomicReference<>();
+		AtomicReference<LockEngines> engines = new AtomicReference<>();
 		CompletableFuture<Void> stopped = new CompletableFuture<>();
-		LockEngineListener behindTheLifecycle = new LockEngineListener() {
-
-			@Override
-			public void created(ProviderEngine engine) {
-				Thread stop = new Thread(() -> stopped.completeAsync(() -> {
-					lifecycle.get().stop();
-					return null;
-				}, Runnable::run));
-				stop.start();
-				Awaitility.await()
-					.atMost(60, SECONDS)
-					.until(() -> stop.getState() == State.WAITING || stopped.isDone());
-			}
-
-		};
-		this.runner.withPropertyValues("distributed-lock.provider=local")
-			.withInitializer((context) -> context.addBeanFactoryPostProcessor(
-					(beanFactory) -> beanFactory.registerSingleton("behindTheLifecycle", behindTheLifecycle)))
+		LockProvider provider = spy(new LocalLockProvider());
+		willAnswer((duringTheCreation) -> {
+			Thread stop = new Thread(() -> stopped.completeAsync(() -> {
+				engines.get().stop();
+				return null;
+			}, Runnable::run));
+			stop.start();
+			Awaitility.await().atMost(60, SECONDS).until(() -> stop.getState() == State.WAITING || stopped.isDone());
+			return null;
+		}).given(provider).addForcedReleaseHandler(any());
+		this.runner.withPropertyValues("distributed-lock.provider=slow")
+			.withBean("slow", LockProvider.class, () -> provider)
 			.run((context) -> {
-				lifecycle.set(context.getBean(LockLifecycle.class));
+				engines.set(context.getBean(LockEngines.class));
 				LockOperations locks = context.getBean(LockOperations.class);
 				stopped.get(60, SECONDS);
 				assertRefused(locks);

@@ -35,7 +35,7 @@ public final class LockEndpointAutoConfiguration {
 	@ConditionalOnMissingBean
 	DistributedLocksEndpoint distributedLocksEndpoint(LockEngines engines, ObjectProvider<LockStoreLocation> locations,
 			ObjectProvider<LockedMethodRegistry> methods, LockSettings settings, LockEndpointProperties properties) {
-		return new DistributedLocksEndpoint(new ManagedProviders(engines, locations),
+		return new DistributedLocksEndpoint(() -> StoreDescriptions.managed(engines, locations),
 				new LockedMethodDescriptors(methods), settings.callTimeout(), properties.showKeys());
 	}
 

@@ -13,7 +13,6 @@ import org.springframework.context.annotation.Bean;
 import io.distributedlock.autoconfigure.DistributedLockAutoConfiguration;
 import io.distributedlock.autoconfigure.LockEngines;
 import io.distributedlock.autoconfigure.LockStoreLocation;
-import io.distributedlock.engine.grant.LockSettings;
 
 /**
  * Auto-configuration for the health of the lock stores.
@@ -30,8 +29,8 @@ public final class LockHealthAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean(name = { "distributedlocksHealthContributor", "distributedlocksHealthIndicator" })
 	HealthContributor distributedlocksHealthContributor(ConfigurableListableBeanFactory beanFactory,
-			ObjectProvider<LockStoreLocation> locations, ObjectProvider<LockSettings> settings) {
-		return new LockHealth(beanFactory, locations, settings).contributor();
+			LockEngines engines, ObjectProvider<LockStoreLocation> locations) {
+		return LockHealth.of(beanFactory, engines, locations);
 	}
 
 }

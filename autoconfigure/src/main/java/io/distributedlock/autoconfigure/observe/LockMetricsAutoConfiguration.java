@@ -12,7 +12,6 @@ import org.springframework.context.annotation.Lazy;
 
 import io.distributedlock.autoconfigure.LockEngines;
 import io.distributedlock.interceptor.LockedMethodRegistry;
-import io.distributedlock.micrometer.LockMeterRegistration;
 import io.distributedlock.micrometer.MeterLockObserver;
 import io.distributedlock.micrometer.ObservationLockObserver;
 
@@ -34,18 +33,13 @@ public final class LockMetricsAutoConfiguration {
 		return new MeterLockObserver(registry, engines.primaryName());
 	}
 
-	@Bean
-	@ConditionalOnBean(ObservationLockObserver.class)
-	LockMeterRegistration distributedLockMeterRegistration(MeterRegistry registry, ObservationLockObserver observer) {
-		return new LockMeterRegistration(registry, observer);
-	}
-
 	/** Needs the others only for locked methods. */
 	@Bean
 	@Lazy(false)
 	LockedMethodMeters distributedLockedMethodMeters(LockedMethodRegistry methods, ObjectProvider<LockEngines> engines,
-			ObjectProvider<MeterLockObserver> counters, ObjectProvider<LockMeterRegistration> timers) {
-		return new LockedMethodMeters(methods, engines, counters, timers);
+			ObjectProvider<MeterLockObserver> counters, ObjectProvider<ObservationLockObserver> timers,
+			ObjectProvider<MeterRegistry> registry) {
+		return new LockedMethodMeters(methods, engines, counters, timers, registry);
 	}
 
 }

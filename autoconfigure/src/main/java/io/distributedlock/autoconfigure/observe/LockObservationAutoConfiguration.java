@@ -4,6 +4,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.observation.DefaultMeterObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
 
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
@@ -12,7 +13,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 
 import io.distributedlock.autoconfigure.DistributedLockAutoConfiguration;
@@ -39,40 +39,25 @@ import io.distributedlock.micrometer.ObservationLockObserver;
 @Conditional(LockObservationAutoConfiguration.OnRegistry.class)
 public final class LockObservationAutoConfiguration {
 
-	/** Observations in the registry of the application. */
 	@Bean
-	@ConditionalOnBean(ObservationRegistry.class)
 	@ConditionalOnMissingBean
-	ObservationLockObserver distributedLockObservationObserver(ObservationRegistry registry, LockEngines engines,
-			ObjectProvider<LockAcquireObservationConvention> acquire,
+	ObservationLockObserver distributedLockObservationObserver(ObjectProvider<ObservationRegistry> registry,
+			BeanFactory beanFactory, LockEngines engines, ObjectProvider<LockAcquireObservationConvention> acquire,
 			ObjectProvider<LockHoldObservationConvention> hold) {
-		return observer(registry, engines, acquire, hold);
-	}
-
-	private static ObservationLockObserver observer(ObservationRegistry registry, LockEngines engines,
-			ObjectProvider<LockAcquireObservationConvention> acquire,
-			ObjectProvider<LockHoldObservationConvention> hold) {
-		return new ObservationLockObserver(registry, engines.primaryName(),
-				acquire.getIfAvailable(DefaultLockAcquireObservationConvention::new),
+		return new ObservationLockObserver(registry.getIfAvailable(() -> Meters.registry(beanFactory)),
+				engines.primaryName(), acquire.getIfAvailable(DefaultLockAcquireObservationConvention::new),
 				hold.getIfAvailable(DefaultLockHoldObservationConvention::new));
 	}
 
-	/** Observations in a registry of our own, for an application with meters only. */
-	@Lazy
-	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnClass(MeterRegistry.class)
-	@ConditionalOnBean(MeterRegistry.class)
-	@ConditionalOnMissingBean(ObservationRegistry.class)
-	static class OwnRegistryConfiguration {
+	/** Use of meters, in a class of its own because their library may be missing. */
+	private static final class Meters {
 
-		@Bean
-		@ConditionalOnMissingBean
-		ObservationLockObserver distributedLockObservationObserver(MeterRegistry meters, LockEngines engines,
-				ObjectProvider<LockAcquireObservationConvention> acquire,
-				ObjectProvider<LockHoldObservationConvention> hold) {
+		/** Returns a registry of our own, for an application with meters only. */
+		static ObservationRegistry registry(BeanFactory beanFactory) {
 			ObservationRegistry registry = ObservationRegistry.create();
-			registry.observationConfig().observationHandler(new DefaultMeterObservationHandler(meters));
-			return observer(registry, engines, acquire, hold);
+			registry.observationConfig()
+				.observationHandler(new DefaultMeterObservationHandler(beanFactory.getBean(MeterRegistry.class)));
+			return registry;
 		}
 
 	}

@@ -2,7 +2,7 @@ package io.distributedlock.autoconfigure.observe;
 
 import java.util.Objects;
 
-import org.jspecify.annotations.Nullable;
+import io.micrometer.core.instrument.MeterRegistry;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
@@ -12,6 +12,7 @@ import io.distributedlock.interceptor.LockAttribute;
 import io.distributedlock.interceptor.LockedMethodRegistry;
 import io.distributedlock.micrometer.LockMeterRegistration;
 import io.distributedlock.micrometer.MeterLockObserver;
+import io.distributedlock.micrometer.ObservationLockObserver;
 
 /**
  * The meters of all locked methods that are known when the application has started: they
@@ -26,33 +27,38 @@ final class LockedMethodMeters implements SmartInitializingSingleton {
 
 	private final ObjectProvider<MeterLockObserver> counters;
 
-	private final ObjectProvider<LockMeterRegistration> timers;
+	private final ObjectProvider<ObservationLockObserver> timers;
+
+	private final ObjectProvider<MeterRegistry> registry;
 
 	LockedMethodMeters(LockedMethodRegistry methods, ObjectProvider<LockEngines> engines,
-			ObjectProvider<MeterLockObserver> counters, ObjectProvider<LockMeterRegistration> timers) {
+			ObjectProvider<MeterLockObserver> counters, ObjectProvider<ObservationLockObserver> timers,
+			ObjectProvider<MeterRegistry> registry) {
 		this.methods = methods;
 		this.engines = engines;
 		this.counters = counters;
 		this.timers = timers;
+		this.registry = registry;
 	}
 
 	@Override
 	public void afterSingletonsInstantiated() {
-		this.methods.forEach((method) -> register(method.attribute()));
-	}
-
-	private void register(LockAttribute attribute) {
-		String provider = providerName(attribute.provider());
-		// A mock returns no observer of a provider.
-		MeterLockObserver primary = this.counters.getObject();
-		Objects.requireNonNullElse(primary.ofProvider(provider), primary).register(attribute.name());
-		this.timers.ifAvailable((timer) -> timer.register(attribute.name(), provider));
-	}
-
-	private String providerName(@Nullable String declared) {
-		LockEngines present = this.engines.getObject();
-		String additional = (declared != null) ? present.additionalName(declared) : null;
-		return (additional != null) ? additional : present.primaryName();
+		if (!this.methods.isEmpty()) {
+			LockEngines present = this.engines.getObject();
+			MeterLockObserver primary = this.counters.getObject();
+			ObservationLockObserver observer = this.timers.getIfAvailable();
+			LockMeterRegistration registration = (observer != null)
+					? new LockMeterRegistration(this.registry.getObject(), observer) : null;
+			this.methods.forEach((method) -> {
+				LockAttribute attribute = method.attribute();
+				String provider = present.observedName(attribute.provider());
+				// A mock returns no observer of a provider.
+				Objects.requireNonNullElse(primary.ofProvider(provider), primary).register(attribute.name());
+				if (registration != null) {
+					registration.register(attribute.name(), provider);
+				}
+			});
+		}
 	}
 
 }

@@ -15,9 +15,9 @@ import org.springframework.util.FileSystemUtils;
 
 /**
  * Measures what the library costs an application at its start: JVMs with and without it
- * take turns, and the difference of the medians is the result. Where the JDK can keep
- * what a start has loaded and linked in a cache for later ones, it is measured with that,
- * too.
+ * take turns, and the difference of the medians is the result, with its share of a start.
+ * Where the JDK can keep what a start has loaded and linked in a cache for later ones, it
+ * is measured with that, too.
  */
 public final class StartupMain {
 
@@ -106,10 +106,12 @@ public final class StartupMain {
 		long[] differences = IntStream.range(0, base.size())
 			.mapToLong((i) -> value.applyAsLong(ours.get(i)) - value.applyAsLong(base.get(i)))
 			.toArray();
+		double pairs = quantile(0.5, LongStream.of(differences));
 		out.printf(
-				"%s: %.0f ms without, %.0f ms with the library, difference %.0f ms, of pairs %.0f ms (%.0f to %.0f)%n",
-				title, without, with, with - without, quantile(0.5, LongStream.of(differences)),
-				quantile(0.25, LongStream.of(differences)), quantile(0.75, LongStream.of(differences)));
+				"%s: %.0f ms without, %.0f ms with the library, difference %.0f ms, of pairs %.0f ms (%.0f to %.0f),"
+						+ " which is %.1f %% of the start%n",
+				title, without, with, with - without, pairs, quantile(0.25, LongStream.of(differences)),
+				quantile(0.75, LongStream.of(differences)), 100 * pairs / with);
 	}
 
 	/** Returns a quantile in milliseconds; interpolates between two values. */

@@ -19,7 +19,7 @@ import io.distributedlock.interceptor.LockOperationsLookup;
  * primary {@link LockOperations}, those of a {@code LockProvider}, or a bean of the
  * application's own. Safe for use by many threads.
  */
-final class ProviderLocks implements LockOperationsLookup {
+final class BeanLockOperationsLookup implements LockOperationsLookup {
 
 	/** Stands for the primary provider; no provider has this name. */
 	private static final String PRIMARY = "";
@@ -31,7 +31,7 @@ final class ProviderLocks implements LockOperationsLookup {
 	 */
 	private final Map<String, LockOperations> known = new ConcurrentHashMap<>();
 
-	ProviderLocks(BeanFactory beanFactory) {
+	BeanLockOperationsLookup(BeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
 	}
 

@@ -25,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** The line at start for each store; none of the servers has to be up for it. */
 @ExtendWith(OutputCaptureExtension.class)
-class LockStartReportTests {
+class LockStartTests {
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner().withBean(LockUser.class)
 		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class))

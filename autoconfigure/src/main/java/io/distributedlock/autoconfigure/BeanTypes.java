@@ -1,0 +1,97 @@
+package io.distributedlock.autoconfigure;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.BeansException;
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+
+/**
+ * The types of the beans of a factory, each of which is determined once. The conditions
+ * of a start look for several types, and as long as definitions may change, the factory
+ * determines the types of all beans for each look. For the thread that starts the
+ * application.
+ */
+final class BeanTypes {
+
+	private static final String BEAN_NAME = BeanTypes.class.getName();
+
+	private final ConfigurableListableBeanFactory beanFactory;
+
+	private final Map<String, DefinedType> known = new HashMap<>();
+
+	private BeanTypes(ConfigurableListableBeanFactory beanFactory) {
+		this.beanFactory = beanFactory;
+	}
+
+	/** Returns the names of beans of the factory and its ancestors, and creates none. */
+	static List<String> names(ConfigurableListableBeanFactory beanFactory, Class<?> type) {
+		if (!beanFactory.containsLocalBean(BEAN_NAME)) {
+			beanFactory.registerSingleton(BEAN_NAME, new BeanTypes(beanFactory));
+		}
+		return beanFactory.getBean(BEAN_NAME, BeanTypes.class).names(type);
+	}
+
+	private List<String> names(Class<?> type) {
+		List<String> names = new ArrayList<>();
+		for (String name : this.beanFactory.getBeanDefinitionNames()) {
+			Class<?> defined = type(name);
+			if (defined != null && type.isAssignableFrom(defined)) {
+				names.add(name);
+			}
+		}
+		for (String name : this.beanFactory.getSingletonNames()) {
+			if (!this.beanFactory.containsBeanDefinition(name) && this.beanFactory.isTypeMatch(name, type)) {
+				names.add(name);
+			}
+		}
+		if (this.beanFactory.getParentBeanFactory() instanceof ListableBeanFactory parent) {
+			for (String name : BeanFactoryUtils.beanNamesForTypeIncludingAncestors(parent, type, true, false)) {
+				if (!this.beanFactory.containsLocalBean(name)) {
+					names.add(name);
+				}
+			}
+		}
+		return names;
+	}
+
+	/** A definition may be replaced by another one of the same name. */
+	private @Nullable Class<?> type(String name) {
+		BeanDefinition definition = this.beanFactory.getBeanDefinition(name);
+		DefinedType present = this.known.get(name);
+		if (present == null || present.definition() != definition) {
+			present = new DefinedType(definition, isKnownEarly(definition) ? typeOf(name, this.beanFactory) : null);
+			this.known.put(name, present);
+		}
+		return present.type();
+	}
+
+	/** Rules out what only a factory bean knows, which would be created to be asked. */
+	private boolean isKnownEarly(BeanDefinition definition) {
+		String factory = definition.getFactoryBeanName();
+		return !definition.isAbstract() && (factory == null || !this.beanFactory.containsBean(factory)
+				|| !this.beanFactory.isFactoryBean(factory));
+	}
+
+	/** Returns the type of a bean, or {@code null} for one that can never be created. */
+	static @Nullable Class<?> typeOf(String name, ConfigurableListableBeanFactory beanFactory) {
+		try {
+			return beanFactory.getType(name, false);
+		}
+		catch (BeansException ex) {
+			return null;
+		}
+	}
+
+	/** The type that a definition gives its bean, as far as it is known. */
+	private record DefinedType(BeanDefinition definition, @Nullable Class<?> type) {
+	}
+
+}
