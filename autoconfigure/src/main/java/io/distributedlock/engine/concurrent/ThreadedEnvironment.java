@@ -19,7 +19,7 @@ import io.distributedlock.provider.OwnerId;
  */
 public final class ThreadedEnvironment implements EngineEnvironment, AutoCloseable {
 
-	/** Two for each of 64 nodes. */
+	/** The usual share of 64 nodes. */
 	private static final int MOST_NODE_THREADS = 128;
 
 	private final LockTimer timer;
@@ -30,8 +30,6 @@ public final class ThreadedEnvironment implements EngineEnvironment, AutoCloseab
 	private final ThreadPoolExecutor attempts;
 
 	private final ThreadPoolExecutor releases;
-
-	private final ThreadPoolExecutor asyncReleases;
 
 	private final ThreadPoolExecutor renewalRounds;
 
@@ -49,8 +47,7 @@ public final class ThreadedEnvironment implements EngineEnvironment, AutoCloseab
 		this.timer = timer;
 		this.callbacks = callbacks;
 		this.attempts = nodePool(provider + "-io-attempt");
-		this.releases = LockThreads.pool(provider + "-io-release", 5);
-		this.asyncReleases = LockThreads.pool(provider + "-io-close", 8);
+		this.releases = nodePool(provider + "-io-release");
 		this.renewalRounds = LockThreads.pool(provider + "-schedule", 1);
 		this.renewals = nodePool(provider + "-io-renewal");
 	}
@@ -102,7 +99,6 @@ public final class ThreadedEnvironment implements EngineEnvironment, AutoCloseab
 		return switch (work) {
 			case ATTEMPTS -> this.attempts;
 			case RELEASES -> this.releases;
-			case ASYNC_RELEASES -> this.asyncReleases;
 			case RENEWAL_ROUNDS -> this.renewalRounds;
 			case RENEWALS -> this.renewals;
 			case LOSSES -> this.callbacks.losses();
@@ -116,7 +112,6 @@ public final class ThreadedEnvironment implements EngineEnvironment, AutoCloseab
 	public void close() {
 		this.attempts.shutdown();
 		this.releases.shutdown();
-		this.asyncReleases.shutdown();
 		this.renewalRounds.shutdown();
 		this.renewals.shutdown();
 	}

@@ -31,7 +31,6 @@ import io.distributedlock.engine.grant.HeldGrants;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.RenewalOutcome;
-import io.distributedlock.provider.StoreCall;
 
 /**
  * The renewals that are under way, in batches of the size that the provider states. A
@@ -175,25 +174,18 @@ public final class RenewalSender {
 				return;
 			}
 			Duration most = lane.atMost(claimed.stream().map(this.timeout).min(Duration::compareTo).orElseThrow());
-			BoundedCall.begin(this.provider.renew(leases, most), this.environment, most,
-					(call) -> ended(lane, claimed, call, sentNanos));
+			BoundedCall.begin(() -> this.provider.renew(leases, most), this.environment, most,
+					(outcomes, failure) -> ended(lane, claimed, outcomes, failure, sentNanos));
 		}
 		catch (RuntimeException | Error ex) {
 			failed(lane, claimed, ex, sentNanos);
 		}
 	}
 
-	private void ended(Lane lane, List<HeldGrant> claimed, @Nullable StoreCall<Map<LockGrant, RenewalOutcome>> call,
-			long sentNanos) {
-		Map<LockGrant, RenewalOutcome> outcomes;
-		try {
-			if (call == null) {
-				throw this.failures.renewalTimedOut();
-			}
-			outcomes = call.result();
-		}
-		catch (RuntimeException | Error ex) {
-			failed(lane, claimed, ex, sentNanos);
+	private void ended(Lane lane, List<HeldGrant> claimed, @Nullable Map<LockGrant, RenewalOutcome> outcomes,
+			@Nullable Throwable failure, long sentNanos) {
+		if (outcomes == null) {
+			failed(lane, claimed, (failure != null) ? failure : this.failures.renewalTimedOut(), sentNanos);
 			return;
 		}
 		this.failedCalls.remove(lane.node);
