@@ -140,9 +140,9 @@ public final class LockEventPublisher {
 		}
 	}
 
-	/** Creates a queue that runs the loss actions of one handle in order. */
-	public SerialQueue newLossActionQueue() {
-		return new SerialQueue(this.environment, Work.LOSS_ACTIONS);
+	/** Creates a queue that runs the loss actions of one handle in order, once open. */
+	SerialQueue newLossActionQueue() {
+		return SerialQueue.closed(this.environment, Work.LOSS_ACTIONS);
 	}
 
 	private void executeOrRun(Work work, Runnable task) {

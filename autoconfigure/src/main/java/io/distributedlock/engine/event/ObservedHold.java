@@ -6,6 +6,7 @@ import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.LossRegistration;
 import io.distributedlock.ObserverScope;
 import io.distributedlock.engine.concurrent.SerialQueue;
 
@@ -15,24 +16,30 @@ import io.distributedlock.engine.concurrent.SerialQueue;
  */
 public abstract class ObservedHold implements GrantHandle {
 
-	/** Updates a field without an object of its own, of which there is one per lock. */
-	private static final VarHandle CALLBACKS;
+	/** Update fields without objects of their own, of which there is one per lock. */
+	private static final VarHandle CALLBACKS = handle("callbacks");
 
-	static {
+	private static final VarHandle LOSS_ACTIONS = handle("lossActions");
+
+	private final @Nullable HoldObservation observation;
+
+	/** Runs the listeners of this handle; created when it is needed, as below. */
+	private volatile @Nullable SerialQueue callbacks;
+
+	/** Runs the actions for the loss, from the loss on. */
+	private volatile @Nullable SerialQueue lossActions;
+
+	public ObservedHold(LockEventPublisher events) {
+		this.observation = events.newHoldObservation();
+	}
+
+	private static VarHandle handle(String field) {
 		try {
-			CALLBACKS = MethodHandles.lookup().findVarHandle(ObservedHold.class, "callbacks", SerialQueue.class);
+			return MethodHandles.lookup().findVarHandle(ObservedHold.class, field, SerialQueue.class);
 		}
 		catch (ReflectiveOperationException ex) {
 			throw new ExceptionInInitializerError(ex);
 		}
-	}
-
-	private final @Nullable HoldObservation observation;
-
-	private volatile @Nullable SerialQueue callbacks;
-
-	public ObservedHold(LockEventPublisher events) {
-		this.observation = events.newHoldObservation();
 	}
 
 	public abstract LockEventPublisher events();
@@ -55,6 +62,25 @@ public abstract class ObservedHold implements GrantHandle {
 			present = Objects.requireNonNull(this.callbacks);
 		}
 		return present;
+	}
+
+	private SerialQueue lossActions() {
+		SerialQueue present = this.lossActions;
+		if (present == null) {
+			LOSS_ACTIONS.compareAndSet(this, null, events().newLossActionQueue());
+			present = Objects.requireNonNull(this.lossActions);
+		}
+		return present;
+	}
+
+	@Override
+	public final LossRegistration onLost(Runnable action) {
+		return LossAction.add(action, lossActions());
+	}
+
+	@Override
+	public final void runLossActions() {
+		lossActions().open();
 	}
 
 }

@@ -15,12 +15,8 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockLostException;
 import io.distributedlock.LockSnapshot;
 import io.distributedlock.LossReason;
-import io.distributedlock.LossRegistration;
 import io.distributedlock.engine.concurrent.Nanos;
-import io.distributedlock.engine.concurrent.SerialQueue;
 import io.distributedlock.engine.event.LockEventPublisher;
-import io.distributedlock.engine.event.LossAction;
-import io.distributedlock.engine.event.LossActions;
 import io.distributedlock.engine.event.ObservedHold;
 
 /**
@@ -30,9 +26,16 @@ import io.distributedlock.engine.event.ObservedHold;
 public final class Hold extends ObservedHold implements SharedHold {
 
 	/** Updates a field without an object of its own, of which there is one per lock. */
-	private static final VarHandle LOSS_ACTIONS = handle("lossActions", LossActions.class);
+	private static final VarHandle KEEPERS;
 
-	private static final VarHandle KEEPERS = handle("keepers", int.class);
+	static {
+		try {
+			KEEPERS = MethodHandles.lookup().findVarHandle(Hold.class, "keepers", int.class);
+		}
+		catch (ReflectiveOperationException ex) {
+			throw new ExceptionInInitializerError(ex);
+		}
+	}
 
 	/** Added to the number of keepers once the handle itself is closed. */
 	private static final int CLOSED = Integer.MIN_VALUE;
@@ -46,9 +49,6 @@ public final class Hold extends ObservedHold implements SharedHold {
 	private final String requester;
 
 	private final long sinceNanos;
-
-	/** The actions that run at the loss. */
-	private volatile @Nullable LossActions lossActions;
 
 	/**
 	 * The number of handles that keep the hold beside this one, and {@link #CLOSED}. The
@@ -71,15 +71,6 @@ public final class Hold extends ObservedHold implements SharedHold {
 		this.requester = requester;
 		this.sinceNanos = sinceNanos;
 		heldGrant.heldBy(this);
-	}
-
-	private static VarHandle handle(String field, Class<?> type) {
-		try {
-			return MethodHandles.lookup().findVarHandle(Hold.class, field, type);
-		}
-		catch (ReflectiveOperationException ex) {
-			throw new ExceptionInInitializerError(ex);
-		}
 	}
 
 	public HeldGrant heldGrant() {
@@ -197,41 +188,6 @@ public final class Hold extends ObservedHold implements SharedHold {
 		LossReason reason = lossReason();
 		if (reason != null) {
 			throw new LockLostException(error, key(), reason, null);
-		}
-	}
-
-	@Override
-	public LossRegistration onLost(Runnable action) {
-		LossAction added = new LossAction(action, this::remove);
-		LossActions current;
-		do {
-			current = this.lossActions;
-			if (current != null && current.queue() != null) {
-				current.queue().execute(added);
-				return added;
-			}
-		}
-		while (!LOSS_ACTIONS.compareAndSet(this, current, new LossActions(added, current, null)));
-		return added;
-	}
-
-	private void remove(LossAction action) {
-		LossActions current;
-		do {
-			current = this.lossActions;
-			if (current == null || !current.contains(action)) {
-				return;
-			}
-		}
-		while (!LOSS_ACTIONS.compareAndSet(this, current, current.without(action)));
-	}
-
-	@Override
-	public void runLossActions() {
-		SerialQueue queue = events().newLossActionQueue();
-		LossActions actions = (LossActions) LOSS_ACTIONS.getAndSet(this, new LossActions(null, null, queue));
-		if (actions != null) {
-			actions.inOrder().forEach(queue::execute);
 		}
 	}
 
