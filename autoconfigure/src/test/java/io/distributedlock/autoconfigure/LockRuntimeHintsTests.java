@@ -73,7 +73,7 @@ class LockRuntimeHintsTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "event.ObservedHold.callbacks", "event.ObservedHold.lossActions", "grant.Hold.keepers",
+	@ValueSource(strings = { "event.GrantHandle.callbacks", "event.GrantHandle.lossActions", "grant.Hold.keepers",
 			"grant.GrantState.state", "grant.HeldGrant.abandoned", "grant.HeldGrant.keepUntilNanos" })
 	void fieldsThatAreUpdatedAtomicallyAreKept(String field) throws ReflectiveOperationException {
 		int dot = field.lastIndexOf('.');

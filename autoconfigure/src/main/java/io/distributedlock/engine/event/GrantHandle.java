@@ -1,30 +1,94 @@
 package io.distributedlock.engine.event;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.Objects;
+
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockSnapshot;
+import io.distributedlock.LossRegistration;
 import io.distributedlock.ObserverScope;
 import io.distributedlock.engine.concurrent.SerialQueue;
 
 /**
- * The present holder of a grant, as its grant knows it.
+ * The present holder of a grant, as its grant, observers and listeners know it. It is a
+ * superclass of the hold, not a part of it, because there is one per held lock.
  */
-public interface GrantHandle extends LockLease, ObserverScope.Source {
+public abstract class GrantHandle implements LockLease, ObserverScope.Source {
 
-	LockKey key();
+	/** Update fields without objects of their own, of which there is one per lock. */
+	private static final VarHandle CALLBACKS = handle("callbacks");
 
-	/** Returns the queue that runs the listeners of this handle in order. */
-	SerialQueue callbacks();
+	private static final VarHandle LOSS_ACTIONS = handle("lossActions");
 
-	/** Returns the observers of the hold, or {@code null} if nothing is observed. */
-	@Nullable HoldObservation observation();
+	private final @Nullable HoldObservation observation;
 
-	/** Runs the actions for the loss in order; those that are added later follow them. */
-	void runLossActions();
+	/** Runs the listeners of this handle; created when it is needed, as below. */
+	private volatile @Nullable SerialQueue callbacks;
+
+	/** Runs the actions for the loss, from the loss on. */
+	private volatile @Nullable SerialQueue lossActions;
+
+	public GrantHandle(LockEventPublisher events) {
+		this.observation = events.newHoldObservation();
+	}
+
+	private static VarHandle handle(String field) {
+		try {
+			return MethodHandles.lookup().findVarHandle(GrantHandle.class, field, SerialQueue.class);
+		}
+		catch (ReflectiveOperationException ex) {
+			throw new ExceptionInInitializerError(ex);
+		}
+	}
+
+	public abstract LockKey key();
+
+	public abstract LockEventPublisher events();
 
 	/** Returns what an observer may know. */
-	LockSnapshot.Held view(long nowNanos);
+	public abstract LockSnapshot.Held view(long nowNanos);
+
+	/** Returns the observers of the hold, or {@code null} if nothing is observed. */
+	final @Nullable HoldObservation observation() {
+		return this.observation;
+	}
+
+	@Override
+	public final @Nullable ObserverScope openObserverScope() {
+		return (this.observation != null) ? this.observation.openScope() : null;
+	}
+
+	/** Returns the queue that runs the listeners of this handle in order. */
+	final SerialQueue callbacks() {
+		SerialQueue present = this.callbacks;
+		if (present == null) {
+			CALLBACKS.compareAndSet(this, null, events().newQueue());
+			present = Objects.requireNonNull(this.callbacks);
+		}
+		return present;
+	}
+
+	private SerialQueue lossActions() {
+		SerialQueue present = this.lossActions;
+		if (present == null) {
+			LOSS_ACTIONS.compareAndSet(this, null, events().newLossActionQueue());
+			present = Objects.requireNonNull(this.lossActions);
+		}
+		return present;
+	}
+
+	@Override
+	public final LossRegistration onLost(Runnable action) {
+		return LossAction.add(action, lossActions());
+	}
+
+	/** Runs the actions for the loss in order; those that are added later follow them. */
+	final void runLossActions() {
+		lossActions().open();
+	}
 
 }

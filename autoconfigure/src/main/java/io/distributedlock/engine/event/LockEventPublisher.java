@@ -127,13 +127,19 @@ public final class LockEventPublisher {
 	 * listeners have threads of their own each, so that none waits for another.
 	 */
 	public void lost(GrantHandle hold, LossReason reason) {
-		executeOrRun(Work.LOSSES, () -> {
+		Runnable report = () -> {
 			logger.error("Lock '" + hold.key() + "' with fencing token " + hold.fencingToken() + " was lost: "
 					+ reason.description() + ". Its holder may still be working; only a fenced resource is protected "
 					+ "from it");
 			ObserverCalls.each(this.observers, (observer) -> observer.onLost(hold.key(), reason));
 			ended(hold, reason);
-		});
+		};
+		try {
+			this.environment.executor(Work.LOSSES).execute(report);
+		}
+		catch (RejectedExecutionException | OutOfMemoryError ex) {
+			report.run();
+		}
 		hold.runLossActions();
 		if (!this.onLost.isEmpty()) {
 			hold.callbacks().execute(() -> notifyEach(this.onLost, (listener) -> listener.onLost(hold, reason)));
@@ -143,15 +149,6 @@ public final class LockEventPublisher {
 	/** Creates a queue that runs the loss actions of one handle in order, once open. */
 	SerialQueue newLossActionQueue() {
 		return SerialQueue.closed(this.environment, Work.LOSS_ACTIONS);
-	}
-
-	private void executeOrRun(Work work, Runnable task) {
-		try {
-			this.environment.executor(work).execute(task);
-		}
-		catch (RejectedExecutionException | OutOfMemoryError ex) {
-			task.run();
-		}
 	}
 
 	public void busy(LockKey key, long waitedNanos, @Nullable LockHolder holder) {
@@ -173,25 +170,16 @@ public final class LockEventPublisher {
 			}
 			return;
 		}
-		boolean queued = false;
-		try {
-			queue.execute(() -> {
-				try {
-					notifyEach(listeners, event);
-				}
-				finally {
-					if (this.pending.decrementAndGet() <= MAX_PENDING / 2) {
-						this.dropping.set(false);
-					}
-				}
-			});
-			queued = true;
-		}
-		finally {
-			if (!queued) {
-				this.pending.decrementAndGet();
+		queue.execute(() -> {
+			try {
+				notifyEach(listeners, event);
 			}
-		}
+			finally {
+				if (this.pending.decrementAndGet() <= MAX_PENDING / 2) {
+					this.dropping.set(false);
+				}
+			}
+		});
 	}
 
 	private static void notifyEach(List<LockListener> listeners, Consumer<LockListener> event) {

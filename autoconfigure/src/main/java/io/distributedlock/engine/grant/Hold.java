@@ -17,13 +17,13 @@ import io.distributedlock.LockSnapshot;
 import io.distributedlock.LossReason;
 import io.distributedlock.engine.concurrent.Nanos;
 import io.distributedlock.engine.event.LockEventPublisher;
-import io.distributedlock.engine.event.ObservedHold;
+import io.distributedlock.engine.event.GrantHandle;
 
 /**
  * One hold of a grant, and its handle. A handle whose hold has ended has no effect any
  * more.
  */
-public final class Hold extends ObservedHold implements SharedHold {
+public final class Hold extends GrantHandle implements SharedHold {
 
 	/** Updates a field without an object of its own, of which there is one per lock. */
 	private static final VarHandle KEEPERS;

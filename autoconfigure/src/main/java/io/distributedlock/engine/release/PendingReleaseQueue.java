@@ -21,7 +21,6 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.engine.concurrent.BoundedCall;
-import io.distributedlock.engine.concurrent.EarliestSignal;
 import io.distributedlock.engine.concurrent.EngineEnvironment;
 import io.distributedlock.engine.concurrent.EngineEnvironment.Work;
 import io.distributedlock.engine.concurrent.FutureCompletion;
@@ -29,6 +28,7 @@ import io.distributedlock.engine.concurrent.Nanos;
 import io.distributedlock.engine.concurrent.NodeThreads;
 import io.distributedlock.engine.concurrent.TimeLimit;
 import io.distributedlock.engine.release.PendingRelease.Kind;
+import io.distributedlock.provider.DeadlineTimer;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.OwnerId;
@@ -75,7 +75,7 @@ public final class PendingReleaseQueue {
 
 	private final NodeThreads threads;
 
-	private final EarliestSignal repetition;
+	private final DeadlineTimer repetition;
 
 	private final ReentrantLock lock = new ReentrantLock();
 
@@ -112,7 +112,7 @@ public final class PendingReleaseQueue {
 		this.environment = environment;
 		this.freed = freed;
 		this.threads = new NodeThreads(environment, Work.RELEASES, SHARE);
-		this.repetition = new EarliestSignal(environment, this::sendAllDue);
+		this.repetition = new DeadlineTimer(environment::nanoTime, environment::schedule, this::sendAllDue);
 		this.noThreadUntilNanos = environment.nanoTime();
 	}
 

@@ -22,7 +22,6 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LossReason;
 import io.distributedlock.engine.concurrent.BoundedCall;
-import io.distributedlock.engine.concurrent.EarliestSignal;
 import io.distributedlock.engine.concurrent.EngineEnvironment;
 import io.distributedlock.engine.concurrent.EngineEnvironment.Work;
 import io.distributedlock.engine.concurrent.Nanos;
@@ -31,6 +30,7 @@ import io.distributedlock.engine.grant.EngineFailures;
 import io.distributedlock.engine.grant.HeldGrant;
 import io.distributedlock.engine.grant.HeldGrants;
 import io.distributedlock.engine.grant.LockSettings;
+import io.distributedlock.provider.DeadlineTimer;
 import io.distributedlock.provider.AnsweredStoreCall;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.LockProvider;
@@ -77,7 +77,7 @@ public final class RenewalScheduler {
 
 	private final NodeThreads threads;
 
-	private final EarliestSignal nextRound;
+	private final DeadlineTimer nextRound;
 
 	/** Whether a round was requested that has not begun. */
 	private final AtomicBoolean requested = new AtomicBoolean();
@@ -101,7 +101,7 @@ public final class RenewalScheduler {
 		this.environment = environment;
 		this.failures = failures;
 		this.threads = new NodeThreads(environment, Work.RENEWALS);
-		this.nextRound = new EarliestSignal(environment, this::requestRound);
+		this.nextRound = new DeadlineTimer(environment::nanoTime, environment::schedule, this::requestRound);
 	}
 
 	/** Schedules the first renewal of a grant that is not among the held ones yet. */
