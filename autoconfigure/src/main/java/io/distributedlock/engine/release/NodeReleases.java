@@ -1,7 +1,6 @@
 package io.distributedlock.engine.release;
 
 import java.util.ArrayDeque;
-import java.util.Comparator;
 import java.util.Deque;
 import java.util.PriorityQueue;
 
@@ -30,7 +29,7 @@ final class NodeReleases {
 	private final Deque<PendingRelease> unseen = new ArrayDeque<>();
 
 	private final PriorityQueue<PendingRelease> repeated = new PriorityQueue<>(
-			Comparator.comparing((entry) -> entry.dueNanos, (one, other) -> Long.signum(one - other)));
+			(one, other) -> Long.signum(one.dueNanos - other.dueNanos));
 
 	private int firstUnderWay;
 
