@@ -7,8 +7,8 @@ import java.util.stream.IntStream;
 
 import org.jspecify.annotations.Nullable;
 
-import io.distributedlock.LockInterruptedException;
 import io.distributedlock.LockException;
+import io.distributedlock.LockInterruptedException;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockNotAcquiredException;
@@ -387,13 +387,13 @@ final class SimulatedUser implements RequestRunner {
 		long until = this.process.nanoTime() + timeout;
 		BoundedCall.begin(() -> heldGrants.startRelease(hold.heldGrant(), until), this.process,
 				Duration.ofNanos(timeout), (answer, failure) -> {
-			ReleaseOutcome outcome = (answer != null) ? answer : ReleaseOutcome.UNKNOWN;
-			this.released = outcome != ReleaseOutcome.NOT_HELD;
-			boolean late = Nanos.isPast(deadline, this.process.nanoTime());
-			heldGrants.endRelease(hold.heldGrant(), deadline, outcome);
-			this.world.check(this.released || late || hold.lossReason() == LossReason.NOT_HELD, "P8",
-					this + " has released a lock that the store did not keep, and is told no loss");
-		});
+					ReleaseOutcome outcome = (answer != null) ? answer : ReleaseOutcome.UNKNOWN;
+					this.released = outcome != ReleaseOutcome.NOT_HELD;
+					boolean late = Nanos.isPast(deadline, this.process.nanoTime());
+					heldGrants.endRelease(hold.heldGrant(), deadline, outcome);
+					this.world.check(this.released || late || hold.lossReason() == LossReason.NOT_HELD, "P8",
+							this + " has released a lock that the store did not keep, and is told no loss");
+				});
 	}
 
 	boolean startedAfter(SimulatedUser other) {

@@ -23,8 +23,8 @@ import io.distributedlock.provider.LockTimer;
 import io.distributedlock.reactive.ReactiveLockTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.InstanceOfAssertFactories.COLLECTION;
 import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.assertj.core.api.InstanceOfAssertFactories.COLLECTION;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -55,9 +55,9 @@ class NestedLossActionTests {
 	private static void assertNothingRemains(LockLease lease) {
 		await().pollDelay(Duration.ZERO)
 			.atMost(PATIENCE)
-			.untilAsserted(() -> assertThat(ReflectionTestUtils.getField(lease, "lossActions"))
-				.extracting("tasks", COLLECTION)
-				.isEmpty());
+			.untilAsserted(
+					() -> assertThat(ReflectionTestUtils.getField(lease, "lossActions")).extracting("tasks", COLLECTION)
+						.isEmpty());
 	}
 
 	@Test

@@ -18,8 +18,7 @@ import io.distributedlock.provider.LockProvider;
 
 /**
  * The threads for a kind of calls. Each node of the store has a share of them, so that
- * one that does not answer leaves threads for the others.
- * Safe for use by many threads.
+ * one that does not answer leaves threads for the others. Safe for use by many threads.
  */
 public final class NodeThreads {
 

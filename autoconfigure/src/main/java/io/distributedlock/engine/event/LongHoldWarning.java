@@ -55,8 +55,8 @@ public final class LongHoldWarning {
 	}
 
 	/**
-	 * Counter of the holds of one lock name, and of those that were long. Older holds count
-	 * for less. Safe for use by many threads.
+	 * Counter of the holds of one lock name, and of those that were long. Older holds
+	 * count for less. Safe for use by many threads.
 	 */
 	static final class HoldCounter {
 

@@ -16,8 +16,8 @@ import io.distributedlock.LockLostException;
 import io.distributedlock.LockSnapshot;
 import io.distributedlock.LossReason;
 import io.distributedlock.engine.concurrent.Nanos;
-import io.distributedlock.engine.event.LockEventPublisher;
 import io.distributedlock.engine.event.GrantHandle;
+import io.distributedlock.engine.event.LockEventPublisher;
 
 /**
  * One hold of a grant, and its handle. A handle whose hold has ended has no effect any

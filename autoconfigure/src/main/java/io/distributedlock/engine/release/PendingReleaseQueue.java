@@ -178,8 +178,7 @@ public final class PendingReleaseQueue {
 	}
 
 	/** Releases a grant by a command that is made anew whenever it is sent. */
-	public void release(LockKey key, Duration lease, Kind kind,
-			Function<Duration, StoreCall<ReleaseOutcome>> command) {
+	public void release(LockKey key, Duration lease, Kind kind, Function<Duration, StoreCall<ReleaseOutcome>> command) {
 		add(key, kind, command, NOTHING, lease.multipliedBy(2).plus(SLACK)).run();
 	}
 
@@ -240,8 +239,8 @@ public final class PendingReleaseQueue {
 	 * @param mostTime for how long it is repeated at most
 	 * @return what sends it, without the lock of its key
 	 */
-	private Runnable add(LockKey key, Kind kind, Function<Duration, StoreCall<ReleaseOutcome>> command,
-			Runnable onEnd, Duration mostTime) {
+	private Runnable add(LockKey key, Kind kind, Function<Duration, StoreCall<ReleaseOutcome>> command, Runnable onEnd,
+			Duration mostTime) {
 		PendingRelease entry = new PendingRelease(key, NodeThreads.node(this.provider, key), kind, command, onEnd,
 				this.environment.nanoTime() + mostTime.toNanos());
 		return locked(() -> {
@@ -312,10 +311,8 @@ public final class PendingReleaseQueue {
 	private void sendDue(Object node) {
 		for (PendingRelease next = poll(node); next != null; next = poll(node)) {
 			PendingRelease entry = next;
-			this.threads.execute(node,
-					() -> send(entry.key, () -> entry.command.apply(this.callTimeout),
-							(outcome) -> ended(entry, outcome)),
-					(ex) -> notSent(entry, ex));
+			this.threads.execute(node, () -> send(entry.key, () -> entry.command.apply(this.callTimeout),
+					(outcome) -> ended(entry, outcome)), (ex) -> notSent(entry, ex));
 		}
 	}
 

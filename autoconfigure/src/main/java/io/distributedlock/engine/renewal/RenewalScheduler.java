@@ -30,8 +30,8 @@ import io.distributedlock.engine.grant.EngineFailures;
 import io.distributedlock.engine.grant.HeldGrant;
 import io.distributedlock.engine.grant.HeldGrants;
 import io.distributedlock.engine.grant.LockSettings;
-import io.distributedlock.provider.DeadlineTimer;
 import io.distributedlock.provider.AnsweredStoreCall;
+import io.distributedlock.provider.DeadlineTimer;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.RenewalOutcome;
@@ -382,8 +382,9 @@ public final class RenewalScheduler {
 							answered(claimed, outcomes, sentNanos);
 						}
 						else {
-							failed(claimed, (failure != null) ? failure
-									: RenewalScheduler.this.failures.renewalTimedOut(), sentNanos);
+							failed(claimed,
+									(failure != null) ? failure : RenewalScheduler.this.failures.renewalTimedOut(),
+									sentNanos);
 						}
 					});
 		}
