@@ -11,6 +11,8 @@ import io.distributedlock.LockLease;
 import io.distributedlock.LockSnapshot;
 import io.distributedlock.LossRegistration;
 import io.distributedlock.ObserverScope;
+import io.distributedlock.engine.concurrent.EngineEnvironment;
+import io.distributedlock.engine.concurrent.EngineEnvironment.Work;
 import io.distributedlock.engine.concurrent.SerialQueue;
 
 /**
@@ -32,8 +34,8 @@ public abstract class GrantHandle implements LockLease, ObserverScope.Source {
 	/** Runs the actions for the loss, from the loss on. */
 	private volatile @Nullable SerialQueue lossActions;
 
-	public GrantHandle(LockEventPublisher events) {
-		this.observation = events.newHoldObservation();
+	public GrantHandle(@Nullable HoldObservation observation) {
+		this.observation = observation;
 	}
 
 	private static VarHandle handle(String field) {
@@ -47,7 +49,7 @@ public abstract class GrantHandle implements LockLease, ObserverScope.Source {
 
 	public abstract LockKey key();
 
-	public abstract LockEventPublisher events();
+	protected abstract EngineEnvironment environment();
 
 	/** Returns what an observer may know. */
 	public abstract LockSnapshot.Held view(long nowNanos);
@@ -66,7 +68,7 @@ public abstract class GrantHandle implements LockLease, ObserverScope.Source {
 	final SerialQueue callbacks() {
 		SerialQueue present = this.callbacks;
 		if (present == null) {
-			CALLBACKS.compareAndSet(this, null, events().newQueue());
+			CALLBACKS.compareAndSet(this, null, new SerialQueue(environment(), Work.CALLBACKS));
 			present = Objects.requireNonNull(this.callbacks);
 		}
 		return present;
@@ -75,7 +77,7 @@ public abstract class GrantHandle implements LockLease, ObserverScope.Source {
 	private SerialQueue lossActions() {
 		SerialQueue present = this.lossActions;
 		if (present == null) {
-			LOSS_ACTIONS.compareAndSet(this, null, events().newLossActionQueue());
+			LOSS_ACTIONS.compareAndSet(this, null, SerialQueue.closed(environment(), Work.LOSS_ACTIONS));
 			present = Objects.requireNonNull(this.lossActions);
 		}
 		return present;

@@ -75,9 +75,8 @@ public final class LockEventPublisher {
 		}).toList();
 	}
 
-	/** Creates a queue that runs the listeners of one handle in order. */
-	SerialQueue newQueue() {
-		return new SerialQueue(this.environment, Work.CALLBACKS);
+	public EngineEnvironment environment() {
+		return this.environment;
 	}
 
 	/** Starts the observation of a request, or returns {@code null} without observers. */
@@ -86,7 +85,7 @@ public final class LockEventPublisher {
 	}
 
 	/** Creates what observes a hold, or returns {@code null} without observers. */
-	@Nullable HoldObservation newHoldObservation() {
+	public @Nullable HoldObservation newHoldObservation() {
 		return this.observers.isEmpty() ? null : new HoldObservation();
 	}
 
@@ -146,15 +145,10 @@ public final class LockEventPublisher {
 		}
 	}
 
-	/** Creates a queue that runs the loss actions of one handle in order, once open. */
-	SerialQueue newLossActionQueue() {
-		return SerialQueue.closed(this.environment, Work.LOSS_ACTIONS);
-	}
-
 	public void busy(LockKey key, long waitedNanos, @Nullable LockHolder holder) {
 		if (!this.onBusy.isEmpty()) {
 			Duration waited = Duration.ofNanos(waitedNanos);
-			notifyListeners(this.onBusy, newQueue(), (listener) -> listener.onBusy(key, waited, holder));
+			notifyListeners(this.onBusy, new SerialQueue(this.environment, Work.CALLBACKS), (listener) -> listener.onBusy(key, waited, holder));
 		}
 	}
 

@@ -15,9 +15,9 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockLostException;
 import io.distributedlock.LockSnapshot;
 import io.distributedlock.LossReason;
+import io.distributedlock.engine.concurrent.EngineEnvironment;
 import io.distributedlock.engine.concurrent.Nanos;
 import io.distributedlock.engine.event.GrantHandle;
-import io.distributedlock.engine.event.LockEventPublisher;
 
 /**
  * One hold of a grant, and its handle. A handle whose hold has ended has no effect any
@@ -64,7 +64,7 @@ public final class Hold extends GrantHandle implements SharedHold {
 	 * @param sinceNanos when it begins
 	 */
 	public Hold(HeldGrants heldGrants, HeldGrant heldGrant, int holdNumber, String requester, long sinceNanos) {
-		super(heldGrants.events());
+		super(heldGrants.events().newHoldObservation());
 		this.heldGrants = heldGrants;
 		this.heldGrant = heldGrant;
 		this.holdNumber = holdNumber;
@@ -99,8 +99,8 @@ public final class Hold extends GrantHandle implements SharedHold {
 	}
 
 	@Override
-	public LockEventPublisher events() {
-		return this.heldGrants.events();
+	protected EngineEnvironment environment() {
+		return this.heldGrants.events().environment();
 	}
 
 	@Override
