@@ -8,7 +8,7 @@ import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 
-import io.distributedlock.engine.event.ObservedHold;
+import io.distributedlock.engine.event.GrantHandle;
 import io.distributedlock.engine.grant.EngineLease;
 import io.distributedlock.engine.grant.GrantState;
 import io.distributedlock.engine.grant.HeldGrant;
@@ -19,7 +19,7 @@ final class EngineRuntimeHints implements RuntimeHintsRegistrar {
 
 	@Override
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
-		List.of(Hold.class, ObservedHold.class, EngineLease.class, HeldGrant.class, GrantState.class)
+		List.of(Hold.class, GrantHandle.class, EngineLease.class, HeldGrant.class, GrantState.class)
 			.forEach((type) -> hints.reflection().registerType(type, MemberCategory.ACCESS_DECLARED_FIELDS));
 	}
 

@@ -72,7 +72,7 @@ class LockRuntimeHintsTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "event.ObservedHold.callbacks", "grant.Hold.lossActions", "grant.Hold.keepers",
+	@ValueSource(strings = { "event.GrantHandle.callbacks", "event.GrantHandle.lossActions", "grant.Hold.keepers",
 			"grant.EngineLease.closed", "grant.GrantState.state", "grant.HeldGrant.abandoned",
 			"grant.HeldGrant.keepUntilNanos" })
 	void fieldsThatAreUpdatedAtomicallyAreKept(String field) throws ReflectiveOperationException {

@@ -1,8 +1,8 @@
 package io.distributedlock.engine;
 
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -26,15 +26,14 @@ import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.engine.event.LockEventPublisher;
 import io.distributedlock.engine.grant.HeldGrant;
-import io.distributedlock.engine.grant.HeldGrants;
 import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.engine.queue.RunningRequest;
-import io.distributedlock.engine.renewal.RenewalSender;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.provider.RenewalOutcome;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -130,31 +129,45 @@ class EngineRecoveryTests {
 
 	@ParameterizedTest(name = "blocking provider: {0}")
 	@ValueSource(booleans = { false, true })
-	void laneOfRenewalsWhoseBookkeepingFailsEnds(boolean blocking) {
-		ManualEngine manual = new ManualEngine(true);
-		assertThat(manual.requester().step()).isTrue();
-		HeldGrants held = manual.engine.context().heldGrants();
-		HeldGrant grant = held.all().iterator().next();
-		RenewalSender batches = new RenewalSender(held, new ScriptedLockProvider(blocking), manual.environment,
-				manual.engine.context().failures(), (heldGrant) -> {
-					throw new StackOverflowError();
-				}, (heldGrant, sentNanos) -> {
-				});
-		AtomicInteger ends = new AtomicInteger();
-		batches.send("node", List.of(grant), ends::incrementAndGet);
-		manual.environment.runTasks();
-		assertThat(ends).hasValue(1);
+	void groupOfRenewalsWhoseBookkeepingFailsIsRenewedAgain(boolean blocking) {
+		ScriptedLockProvider provider = new ScriptedLockProvider(blocking);
+		ManualEnvironment environment = new ManualEnvironment();
+		LockEngine engine = engine(provider, environment);
+		assertThat(new ManualRequester(engine, LockRequest.of(KEY), true).step()).isTrue();
+		HeldGrant grant = engine.context().heldGrants().all().iterator().next();
+		provider.onRenew = (leases, timeout) -> new HashMap<>() {
+
+			@Override
+			public RenewalOutcome getOrDefault(Object key, RenewalOutcome absent) {
+				throw new StackOverflowError();
+			}
+
+		};
+		renewAfter(environment, Duration.ofSeconds(11));
+		assertThat(provider.renewals).hasSize(1);
 		assertThat(grant.isRenewing()).isFalse();
-		assertThat(grant.renewalNanos()).isGreaterThan(manual.environment.nanoTime());
+		assertThat(grant.renewalNanos()).isGreaterThan(environment.nanoTime());
+		renewAfter(environment, Duration.ofSeconds(5));
+		assertThat(provider.renewals).hasSize(2);
+	}
+
+	private static LockEngine engine(ScriptedLockProvider provider, ManualEnvironment environment) {
+		return new LockEngine(provider, LockSettings.defaults(), environment,
+				new LockEventPublisher(environment, List.of(), List.of()), EnclosingTransaction.NONE, () -> {
+				});
+	}
+
+	private static void renewAfter(ManualEnvironment environment, Duration time) {
+		environment.advance(time.toNanos());
+		environment.runSignals();
+		environment.runTasks();
 	}
 
 	@Test
 	void keyWhoseNodeCannotBeToldIsRenewedWithTheOthers() {
 		ScriptedLockProvider provider = new ScriptedLockProvider();
 		ManualEnvironment environment = new ManualEnvironment();
-		LockEngine engine = new LockEngine(provider, LockSettings.defaults(), environment,
-				new LockEventPublisher(environment, List.of(), List.of()), EnclosingTransaction.NONE, () -> {
-				});
+		LockEngine engine = engine(provider, environment);
 		List<LockKey> keys = List.of(KEY, LockKey.of("seats", "odd"));
 		keys.forEach((key) -> assertThat(new ManualRequester(engine, LockRequest.of(key), true).step()).isTrue());
 		provider.node = (key) -> {
@@ -163,9 +176,7 @@ class EngineRecoveryTests {
 			}
 			return "node";
 		};
-		environment.advance(Duration.ofSeconds(11).toNanos());
-		environment.runSignals();
-		environment.runTasks();
+		renewAfter(environment, Duration.ofSeconds(11));
 		assertThat(provider.renewals.stream().flatMap((batch) -> batch.keySet().stream()).map(LockGrant::key))
 			.containsExactlyInAnyOrderElementsOf(keys);
 	}

@@ -15,7 +15,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockRequest;
-import io.distributedlock.engine.event.HoldCounter;
+import io.distributedlock.engine.event.LongHoldWarning;
 import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.local.LocalStore;
@@ -47,7 +47,7 @@ class EngineWarningTests {
 	@Test
 	void workNearlyAsLongAsALeaseThatIsNotRenewedIsLoggedOnce(CapturedOutput output) {
 		ManualEngine manual = new ManualEngine(true);
-		hold(manual, BRIEF.withoutRenewal(), Duration.ofMillis(8100), 2 * HoldCounter.MIN_HOLDS);
+		hold(manual, BRIEF.withoutRenewal(), Duration.ofMillis(8100), 2 * LongHoldWarning.MIN_HOLDS);
 		assertThat(warnings(output, "DL-625")).singleElement()
 			.asString()
 			.contains(" WARN ")
@@ -59,15 +59,15 @@ class EngineWarningTests {
 	@Test
 	void workThatHasOutlastedItsLeaseCounts(CapturedOutput output) {
 		ManualEngine manual = new ManualEngine(true);
-		hold(manual, BRIEF.withoutRenewal(), Duration.ofSeconds(11), HoldCounter.MIN_HOLDS);
+		hold(manual, BRIEF.withoutRenewal(), Duration.ofSeconds(11), LongHoldWarning.MIN_HOLDS);
 		assertThat(warnings(output, "DL-625")).hasSize(1);
 	}
 
 	@Test
 	void shorterWorkAndRenewedLeasesAreNotSuspected(CapturedOutput output) {
 		ManualEngine manual = new ManualEngine(true);
-		hold(manual, BRIEF.withoutRenewal(), Duration.ofMillis(7900), HoldCounter.MIN_HOLDS);
-		hold(manual, BRIEF, Duration.ofMillis(9000), HoldCounter.MIN_HOLDS);
+		hold(manual, BRIEF.withoutRenewal(), Duration.ofMillis(7900), LongHoldWarning.MIN_HOLDS);
+		hold(manual, BRIEF, Duration.ofMillis(9000), LongHoldWarning.MIN_HOLDS);
 		assertThat(warnings(output, "DL-625")).isEmpty();
 	}
 
@@ -76,7 +76,7 @@ class EngineWarningTests {
 	void timeInWhichAKeyWaitsForOthersIsNotSuspected(CapturedOutput output) {
 		LockKey busy = LockKey.of("zebra");
 		LockLease holder = this.locks.acquire(LockRequest.of(busy));
-		List<CompletableFuture<Void>> users = IntStream.range(0, HoldCounter.MIN_HOLDS)
+		List<CompletableFuture<Void>> users = IntStream.range(0, LongHoldWarning.MIN_HOLDS)
 			.mapToObj((number) -> LockRequest.ofAll(List.of(LockKey.of("a", String.valueOf(number)), busy)))
 			.map((request) -> request.withLease(Duration.ofSeconds(1)).withoutRenewal().withWaitTime(PATIENCE))
 			.map((request) -> this.locks.acquireAsync(request).thenAccept(LockLease::close))
@@ -86,7 +86,7 @@ class EngineWarningTests {
 				.held()
 				.stream()
 				.filter((held) -> held.key().name().equals("a") && held.heldFor().toMillis() > 900)
-				.count() == HoldCounter.MIN_HOLDS);
+				.count() == LongHoldWarning.MIN_HOLDS);
 		holder.close();
 		users.forEach(CompletableFuture::join);
 		assertThat(warnings(output, "DL-625")).isEmpty();
@@ -95,7 +95,7 @@ class EngineWarningTests {
 	@Test
 	void lockThatWasNotUsedIsNotSuspected(CapturedOutput output) {
 		ManualEngine manual = new ManualEngine(true);
-		for (int i = 0; i < 2 * HoldCounter.MIN_HOLDS; i++) {
+		for (int i = 0; i < 2 * LongHoldWarning.MIN_HOLDS; i++) {
 			ManualRequester requester = manual.requester(BRIEF.withoutRenewal());
 			assertThat(requester.step()).isTrue();
 			manual.environment.advance(Duration.ofSeconds(9).toNanos());

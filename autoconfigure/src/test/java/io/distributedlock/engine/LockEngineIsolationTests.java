@@ -25,6 +25,7 @@ import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.LossReason;
 import io.distributedlock.engine.concurrent.CallbackThreads;
+import io.distributedlock.engine.concurrent.EngineEnvironment.Work;
 import io.distributedlock.engine.grant.EarlyRenewals;
 import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.provider.LockObserver;
@@ -169,7 +170,7 @@ class LockEngineIsolationTests {
 	@Test
 	void grantWhoseFutureFindsNoThreadIsReleased() {
 		CallbackThreads callbacks = new CallbackThreads(this.timer);
-		IntStream.range(0, 8).forEach((number) -> callbacks.callbacks().execute(this::waitForEnd));
+		IntStream.range(0, 8).forEach((number) -> callbacks.executor(Work.CALLBACKS).execute(this::waitForEnd));
 		LockTemplate locks = new LockTemplate(this.provider, LockSettings.defaults(), this.timer, callbacks, List.of(),
 				List.of(), EnclosingTransaction.NONE);
 		this.templates.add(locks);

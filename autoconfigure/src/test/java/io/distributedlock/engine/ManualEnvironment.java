@@ -43,7 +43,7 @@ public final class ManualEnvironment implements EngineEnvironment {
 	}
 
 	/** Gives the signals that are scheduled now, whenever they are due. */
-	void runSignals() {
+	public void runSignals() {
 		for (int left = this.signals.size(); left > 0; left--) {
 			Runnable signal = this.signals.poll();
 			if (signal != null) {

@@ -26,7 +26,6 @@ import io.distributedlock.engine.queue.RequestRunner;
 import io.distributedlock.engine.queue.RunningRequest;
 import io.distributedlock.engine.queue.WaitMode;
 import io.distributedlock.provider.ReleaseOutcome;
-import io.distributedlock.provider.StoreCall;
 
 /**
  * One call of a simulation: it requests one or several keys, as a thread that waits or
@@ -393,24 +392,16 @@ final class SimulatedUser implements RequestRunner {
 		HeldGrants heldGrants = this.engine.context().heldGrants();
 		long deadline = hold.heldGrant().deadlineNanos();
 		long timeout = this.engine.context().settings().callTimeout().toNanos();
-		StoreCall<ReleaseOutcome> call = heldGrants.startRelease(hold.heldGrant(), this.process.nanoTime() + timeout);
-		BoundedCall.begin(call, this.process, Duration.ofNanos(timeout), (done) -> {
-			ReleaseOutcome outcome = (done != null) ? resultOf(done) : ReleaseOutcome.UNKNOWN;
-			this.released = outcome != ReleaseOutcome.NOT_HELD;
-			boolean late = Nanos.isPast(deadline, this.process.nanoTime());
-			heldGrants.endRelease(hold.heldGrant(), deadline, outcome);
-			this.world.check(this.released || late || hold.lossReason() == LossReason.NOT_HELD, "P8",
-					this + " has released a lock that the store did not keep, and is told no loss");
-		});
-	}
-
-	private static ReleaseOutcome resultOf(StoreCall<ReleaseOutcome> done) {
-		try {
-			return done.result();
-		}
-		catch (LockException ex) {
-			return ReleaseOutcome.UNKNOWN;
-		}
+		long until = this.process.nanoTime() + timeout;
+		BoundedCall.begin(() -> heldGrants.startRelease(hold.heldGrant(), until), this.process,
+				Duration.ofNanos(timeout), (answer, failure) -> {
+					ReleaseOutcome outcome = (answer != null) ? answer : ReleaseOutcome.UNKNOWN;
+					this.released = outcome != ReleaseOutcome.NOT_HELD;
+					boolean late = Nanos.isPast(deadline, this.process.nanoTime());
+					heldGrants.endRelease(hold.heldGrant(), deadline, outcome);
+					this.world.check(this.released || late || hold.lossReason() == LossReason.NOT_HELD, "P8",
+							this + " has released a lock that the store did not keep, and is told no loss");
+				});
 	}
 
 	boolean startedAfter(SimulatedUser other) {

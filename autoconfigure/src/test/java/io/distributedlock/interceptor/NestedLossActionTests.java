@@ -22,6 +22,7 @@ import io.distributedlock.reactive.ReactiveLockTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.assertj.core.api.InstanceOfAssertFactories.COLLECTION;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -52,7 +53,7 @@ class NestedLossActionTests {
 	private static void assertNothingRemains(LockLease lease) {
 		await().pollDelay(Duration.ZERO)
 			.atMost(PATIENCE)
-			.untilAsserted(() -> assertThat(lease).extracting("hold.lossActions").isNull());
+			.untilAsserted(() -> assertThat(lease).extracting("hold.lossActions.tasks", COLLECTION).isEmpty());
 	}
 
 	@Test

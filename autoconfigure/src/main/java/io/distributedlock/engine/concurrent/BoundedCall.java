@@ -1,75 +1,100 @@
 package io.distributedlock.engine.concurrent;
 
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Consumer;
+import java.util.Objects;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BiConsumer;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.provider.StoreCall;
 
 /**
- * A call to the store that nobody waits for, bounded by the timer. Its end is handled
- * once: with the call that is done, or without one when the time is over.
- *
- * @param <T> the type of the result
+ * Calls to the store that end in time, also if the store does not answer. At the end of
+ * its time a call is abandoned.
  */
-public final class BoundedCall<T> {
+public final class BoundedCall {
 
-	private final StoreCall<T> call;
-
-	private final Consumer<@Nullable StoreCall<T>> onEnd;
-
-	private final AtomicBoolean ended = new AtomicBoolean();
-
-	private volatile Runnable cancellation = () -> {
-	};
-
-	private BoundedCall(StoreCall<T> call, Consumer<@Nullable StoreCall<T>> onEnd) {
-		this.call = call;
-		this.onEnd = onEnd;
+	private BoundedCall() {
 	}
 
 	/**
-	 * Bounds a call.
-	 * @param call the call
-	 * @param timeout how long it may take
-	 * @param onEnd receives the call that is done, or {@code null} after it was abandoned
+	 * Makes a call that no thread waits for; the timer bounds it.
+	 * @param <T> the type of the result
+	 * @param command sends the call
+	 * @param timeout how long the call may take once it is sent
+	 * @param onEnd receives the result or the failure, once; neither if the time is over
 	 */
-	public static <T> void begin(StoreCall<T> call, EngineEnvironment environment, Duration timeout,
-			Consumer<@Nullable StoreCall<T>> onEnd) {
-		if (call.isDone()) {
-			onEnd.accept(call);
+	public static <T> void begin(Supplier<StoreCall<T>> command, EngineEnvironment environment, Duration timeout,
+			BiConsumer<@Nullable T, @Nullable Throwable> onEnd) {
+		StoreCall<T> call;
+		try {
+			call = Objects.requireNonNull(command.get(), "The store returned no call");
+		}
+		catch (RuntimeException | Error ex) {
+			onEnd.accept(null, ex);
 			return;
 		}
-		BoundedCall<T> bounded = new BoundedCall<>(call, onEnd);
-		try {
-			bounded.cancellation = environment.schedule(bounded::expire, timeout.toNanos());
+		if (call.isDone()) {
+			end(call, onEnd);
+			return;
 		}
-		catch (OutOfMemoryError ex) {
-			// A call without a bound might never end.
-			call.abandon();
-			throw ex;
-		}
-		call.onDone(bounded::done);
-	}
-
-	private void done() {
-		if (this.ended.compareAndSet(false, true)) {
-			this.cancellation.run();
-			this.onEnd.accept(this.call);
-		}
-	}
-
-	private void expire() {
-		if (this.ended.compareAndSet(false, true)) {
+		TimeLimit limit = new TimeLimit(() -> {
 			try {
-				this.call.abandon();
+				call.abandon();
 			}
 			finally {
-				this.onEnd.accept(null);
+				onEnd.accept(null, null);
 			}
+		});
+		limit.begin(environment, timeout);
+		call.onDone(() -> {
+			if (limit.end()) {
+				end(call, onEnd);
+			}
+		});
+	}
+
+	private static <T> void end(StoreCall<T> done, BiConsumer<@Nullable T, @Nullable Throwable> onEnd) {
+		T result;
+		try {
+			result = done.result();
 		}
+		catch (RuntimeException | Error ex) {
+			onEnd.accept(null, ex);
+			return;
+		}
+		onEnd.accept(result, null);
+	}
+
+	/**
+	 * Waits for a call by a timed park of the current thread. An interrupt does not end
+	 * the wait; the thread is interrupted again after it.
+	 * @param call the call, for whose end nothing else waits
+	 * @param untilNanos the end of the wait by the nano time
+	 * @return whether the call is done
+	 */
+	public static boolean await(StoreCall<?> call, EngineEnvironment environment, long untilNanos) {
+		if (call.isDone()) {
+			return true;
+		}
+		Thread thread = Thread.currentThread();
+		call.onDone(() -> LockSupport.unpark(thread));
+		boolean interrupted = false;
+		while (!call.isDone()) {
+			long left = untilNanos - environment.nanoTime();
+			if (left <= 0) {
+				call.abandon();
+				break;
+			}
+			LockSupport.parkNanos(call, left);
+			interrupted |= Thread.interrupted();
+		}
+		if (interrupted) {
+			thread.interrupt();
+		}
+		return call.isDone();
 	}
 
 }

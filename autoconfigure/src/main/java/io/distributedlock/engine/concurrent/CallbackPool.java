@@ -52,7 +52,7 @@ final class CallbackPool implements Executor {
 
 	@Override
 	public void execute(Runnable callback) {
-		this.pool.execute(new Callback(callback, System.nanoTime()));
+		this.pool.execute(new Callback(callback, System.nanoTime(), this.occupied));
 		if (!this.pool.getQueue().isEmpty()) {
 			scheduleCheck();
 		}
@@ -105,26 +105,23 @@ final class CallbackPool implements Executor {
 		return text.toString();
 	}
 
-	private final class Callback implements Runnable {
-
-		private final Runnable action;
-
-		private final long sinceNanos;
-
-		private Callback(Runnable action, long sinceNanos) {
-			this.action = action;
-			this.sinceNanos = sinceNanos;
-		}
+	/**
+	 * A callback that waits for a thread, or has one.
+	 *
+	 * @param sinceNanos since when it waits, by the nano time
+	 * @param occupied the threads that run a callback
+	 */
+	private record Callback(Runnable action, long sinceNanos, Set<Thread> occupied) implements Runnable {
 
 		@Override
 		public void run() {
 			Thread thread = Thread.currentThread();
-			CallbackPool.this.occupied.add(thread);
+			this.occupied.add(thread);
 			try {
 				this.action.run();
 			}
 			finally {
-				CallbackPool.this.occupied.remove(thread);
+				this.occupied.remove(thread);
 			}
 		}
 

@@ -1,7 +1,11 @@
 package io.distributedlock.engine.concurrent;
 
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.Executor;
 
+import io.distributedlock.engine.concurrent.EngineEnvironment.Work;
 import io.distributedlock.provider.LockTimer;
 
 /**
@@ -16,32 +20,21 @@ import io.distributedlock.provider.LockTimer;
  */
 public final class CallbackThreads implements AutoCloseable {
 
-	private final CallbackPool losses;
-
-	private final CallbackPool lossActions;
-
-	private final CallbackPool callbacks;
+	private final Map<Work, CallbackPool> pools = new EnumMap<>(Work.class);
 
 	/**
 	 * Creates the threads, of which none is started yet.
 	 * @param timer the timer for the warnings, which is not closed with the threads
 	 */
 	public CallbackThreads(LockTimer timer) {
-		this.losses = new CallbackPool("loss", 2, timer);
-		this.lossActions = new CallbackPool("on-lost", 32, timer);
-		this.callbacks = new CallbackPool("callback", 8, timer);
+		this.pools.put(Work.LOSSES, new CallbackPool("loss", 2, timer));
+		this.pools.put(Work.LOSS_ACTIONS, new CallbackPool("on-lost", 32, timer));
+		this.pools.put(Work.CALLBACKS, new CallbackPool("callback", 8, timer));
 	}
 
-	Executor losses() {
-		return this.losses;
-	}
-
-	Executor lossActions() {
-		return this.lossActions;
-	}
-
-	public Executor callbacks() {
-		return this.callbacks;
+	/** Returns the threads for a kind of callbacks. */
+	public Executor executor(Work work) {
+		return Objects.requireNonNull(this.pools.get(work), work::name);
 	}
 
 	/**
@@ -50,9 +43,7 @@ public final class CallbackThreads implements AutoCloseable {
 	 */
 	@Override
 	public void close() {
-		this.losses.endIdleThreads();
-		this.lossActions.endIdleThreads();
-		this.callbacks.endIdleThreads();
+		this.pools.values().forEach(CallbackPool::endIdleThreads);
 	}
 
 }

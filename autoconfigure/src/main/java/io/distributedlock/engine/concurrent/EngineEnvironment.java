@@ -38,10 +38,8 @@ public interface EngineEnvironment {
 
 		/** Attempts of requests without a thread, over a blocking client. */
 		ATTEMPTS,
-		/** Releases and withdrawals that no caller waits for. */
+		/** Releases and withdrawals that no thread waits for. */
 		RELEASES,
-		/** Releases over a blocking client whose end is told, but no thread waits for. */
-		ASYNC_RELEASES,
 		/** The choice of what is renewed next, which waits for nothing. */
 		RENEWAL_ROUNDS,
 		/** Renewals over a blocking client. */

@@ -17,19 +17,21 @@ import io.distributedlock.engine.concurrent.EngineEnvironment.Work;
 import io.distributedlock.provider.LockProvider;
 
 /**
- * The threads for calls of a blocking client. Two calls to one node of the store are
- * under way at most, so that a node that does not answer leaves a thread for the others.
- * Safe for use by many threads.
+ * The threads for a kind of calls. Each node of the store has a share of them, so that
+ * one that does not answer leaves threads for the others. Safe for use by many threads.
  */
 public final class NodeThreads {
 
 	private static final Log logger = LogFactory.getLog(NodeThreads.class);
 
-	private static final int LIMIT = 2;
+	private static final int USUAL_SHARE = 2;
 
 	private final EngineEnvironment environment;
 
 	private final Work work;
+
+	/** How many tasks of a node run at a time. */
+	private final int share;
 
 	private final ReentrantLock lock = new ReentrantLock();
 
@@ -37,8 +39,17 @@ public final class NodeThreads {
 	private final Map<Object, Node> nodes = new HashMap<>();
 
 	public NodeThreads(EngineEnvironment environment, Work work) {
+		this(environment, work, USUAL_SHARE);
+	}
+
+	/**
+	 * Creates threads that are started when they are needed.
+	 * @param share how many tasks of a node run at a time
+	 */
+	public NodeThreads(EngineEnvironment environment, Work work, int share) {
 		this.environment = environment;
 		this.work = work;
+		this.share = share;
 	}
 
 	/**
@@ -66,7 +77,7 @@ public final class NodeThreads {
 		this.lock.lock();
 		try {
 			Node present = this.nodes.computeIfAbsent(node, (absent) -> new Node());
-			if (present.running == LIMIT) {
+			if (present.running == this.share) {
 				present.waiting.add(next);
 				return;
 			}

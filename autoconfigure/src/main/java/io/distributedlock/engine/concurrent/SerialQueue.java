@@ -1,22 +1,21 @@
 package io.distributedlock.engine.concurrent;
 
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.atomic.AtomicReference;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.engine.concurrent.EngineEnvironment.Work;
 
 /**
  * An executor that runs its tasks one after the other, in order, on the threads of a kind
  * of work. At most one of its tasks occupies a thread. If no thread can be started, it
- * tries again a second later.
+ * tries again a second later. Safe for use by many threads.
  */
 public final class SerialQueue implements Executor {
 
@@ -28,31 +27,47 @@ public final class SerialQueue implements Executor {
 
 	private final Work work;
 
-	private final ReentrantLock lock = new ReentrantLock();
+	private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
 
-	private final Queue<Runnable> tasks = new ArrayDeque<>(2);
+	private final AtomicReference<Phase> phase;
 
-	private boolean running;
-
-	public SerialQueue(EngineEnvironment environment, Work work) {
+	private SerialQueue(EngineEnvironment environment, Work work, Phase phase) {
 		this.environment = environment;
 		this.work = work;
+		this.phase = new AtomicReference<>(phase);
+	}
+
+	public SerialQueue(EngineEnvironment environment, Work work) {
+		this(environment, work, Phase.IDLE);
+	}
+
+	/** Creates a queue that runs nothing until it is opened. */
+	public static SerialQueue closed(EngineEnvironment environment, Work work) {
+		return new SerialQueue(environment, work, Phase.CLOSED);
+	}
+
+	/** Runs the tasks that are there, and from now on those that are added. */
+	public void open() {
+		if (this.phase.compareAndSet(Phase.CLOSED, Phase.IDLE)) {
+			startIfIdle();
+		}
 	}
 
 	@Override
 	public void execute(Runnable task) {
-		this.lock.lock();
-		try {
-			this.tasks.add(task);
-			if (this.running) {
-				return;
-			}
-			this.running = true;
+		this.tasks.add(task);
+		startIfIdle();
+	}
+
+	/** Removes a task that has not begun. */
+	public void remove(Runnable task) {
+		this.tasks.remove(task);
+	}
+
+	private void startIfIdle() {
+		if (!this.tasks.isEmpty() && this.phase.compareAndSet(Phase.IDLE, Phase.RUNNING)) {
+			start();
 		}
-		finally {
-			this.lock.unlock();
-		}
-		start();
 	}
 
 	private void start() {
@@ -74,51 +89,22 @@ public final class SerialQueue implements Executor {
 		}
 		catch (OutOfMemoryError ex) {
 			// The next callback tries again.
-			this.lock.lock();
-			try {
-				this.running = false;
-			}
-			finally {
-				this.lock.unlock();
-			}
+			this.phase.set(Phase.IDLE);
 		}
 	}
 
 	/** Runs one task, so that a busy queue does not occupy a thread for long. */
 	private void runNext() {
-		Runnable task = next();
-		if (task != null) {
-			try {
+		try {
+			Runnable task = this.tasks.poll();
+			if (task != null) {
 				runSafely(task);
 			}
-			finally {
-				continueWithNext();
-			}
-		}
-	}
-
-	private @Nullable Runnable next() {
-		this.lock.lock();
-		try {
-			return this.tasks.poll();
 		}
 		finally {
-			this.lock.unlock();
+			this.phase.set(Phase.IDLE);
+			startIfIdle();
 		}
-	}
-
-	private void continueWithNext() {
-		this.lock.lock();
-		try {
-			if (this.tasks.isEmpty()) {
-				this.running = false;
-				return;
-			}
-		}
-		finally {
-			this.lock.unlock();
-		}
-		start();
 	}
 
 	/** Runs code of the application, whose failure affects nothing else. */
@@ -129,6 +115,12 @@ public final class SerialQueue implements Executor {
 		catch (RuntimeException | Error ex) {
 			logger.warn("A lock callback failed; the lock is not affected", ex);
 		}
+	}
+
+	private enum Phase {
+
+		CLOSED, IDLE, RUNNING
+
 	}
 
 }

@@ -1,6 +1,8 @@
 package io.distributedlock.engine.concurrent;
 
 import java.time.Duration;
+import java.util.EnumMap;
+import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
@@ -19,7 +21,7 @@ import io.distributedlock.provider.OwnerId;
  */
 public final class ThreadedEnvironment implements EngineEnvironment, AutoCloseable {
 
-	/** Two for each of 64 nodes. */
+	/** The usual share of 64 nodes. */
 	private static final int MOST_NODE_THREADS = 128;
 
 	private final LockTimer timer;
@@ -27,15 +29,8 @@ public final class ThreadedEnvironment implements EngineEnvironment, AutoCloseab
 	/** New with each start: an image of a process may be restored more than once. */
 	private volatile OwnerIdGenerator ownerIds = new OwnerIdGenerator();
 
-	private final ThreadPoolExecutor attempts;
-
-	private final ThreadPoolExecutor releases;
-
-	private final ThreadPoolExecutor asyncReleases;
-
-	private final ThreadPoolExecutor renewalRounds;
-
-	private final ThreadPoolExecutor renewals;
+	/** The threads for calls to the store and their choice. */
+	private final Map<Work, ThreadPoolExecutor> pools = new EnumMap<>(Work.class);
 
 	private final CallbackThreads callbacks;
 
@@ -48,11 +43,10 @@ public final class ThreadedEnvironment implements EngineEnvironment, AutoCloseab
 	public ThreadedEnvironment(String provider, LockTimer timer, CallbackThreads callbacks) {
 		this.timer = timer;
 		this.callbacks = callbacks;
-		this.attempts = nodePool(provider + "-io-attempt");
-		this.releases = LockThreads.pool(provider + "-io-release", 5);
-		this.asyncReleases = LockThreads.pool(provider + "-io-close", 8);
-		this.renewalRounds = LockThreads.pool(provider + "-schedule", 1);
-		this.renewals = nodePool(provider + "-io-renewal");
+		this.pools.put(Work.ATTEMPTS, nodePool(provider + "-io-attempt"));
+		this.pools.put(Work.RELEASES, nodePool(provider + "-io-release"));
+		this.pools.put(Work.RENEWAL_ROUNDS, LockThreads.pool(provider + "-schedule", 1));
+		this.pools.put(Work.RENEWALS, nodePool(provider + "-io-renewal"));
 	}
 
 	/**
@@ -99,26 +93,14 @@ public final class ThreadedEnvironment implements EngineEnvironment, AutoCloseab
 
 	@Override
 	public Executor executor(Work work) {
-		return switch (work) {
-			case ATTEMPTS -> this.attempts;
-			case RELEASES -> this.releases;
-			case ASYNC_RELEASES -> this.asyncReleases;
-			case RENEWAL_ROUNDS -> this.renewalRounds;
-			case RENEWALS -> this.renewals;
-			case LOSSES -> this.callbacks.losses();
-			case LOSS_ACTIONS -> this.callbacks.lossActions();
-			case CALLBACKS -> this.callbacks.callbacks();
-		};
+		ThreadPoolExecutor pool = this.pools.get(work);
+		return (pool != null) ? pool : this.callbacks.executor(work);
 	}
 
 	/** Rejects further calls to the store. */
 	@Override
 	public void close() {
-		this.attempts.shutdown();
-		this.releases.shutdown();
-		this.asyncReleases.shutdown();
-		this.renewalRounds.shutdown();
-		this.renewals.shutdown();
+		this.pools.values().forEach(ThreadPoolExecutor::shutdown);
 	}
 
 }

@@ -75,9 +75,8 @@ public final class LockEventPublisher {
 		}).toList();
 	}
 
-	/** Creates a queue that runs the listeners of one handle in order. */
-	SerialQueue newQueue() {
-		return new SerialQueue(this.environment, Work.CALLBACKS);
+	public EngineEnvironment environment() {
+		return this.environment;
 	}
 
 	/** Starts the observation of a request, or returns {@code null} without observers. */
@@ -86,7 +85,7 @@ public final class LockEventPublisher {
 	}
 
 	/** Creates what observes a hold, or returns {@code null} without observers. */
-	@Nullable HoldObservation newHoldObservation() {
+	public @Nullable HoldObservation newHoldObservation() {
 		return this.observers.isEmpty() ? null : new HoldObservation();
 	}
 
@@ -127,13 +126,19 @@ public final class LockEventPublisher {
 	 * listeners have threads of their own each, so that none waits for another.
 	 */
 	public void lost(GrantHandle hold, LossReason reason) {
-		executeOrRun(Work.LOSSES, () -> {
+		Runnable report = () -> {
 			logger.error("Lock '" + hold.key() + "' with fencing token " + hold.fencingToken() + " was lost: "
 					+ reason.description() + ". Its holder may still be working; only a fenced resource is protected "
 					+ "from it");
 			ObserverCalls.each(this.observers, (observer) -> observer.onLost(hold.key(), reason));
 			ended(hold, reason);
-		});
+		};
+		try {
+			this.environment.executor(Work.LOSSES).execute(report);
+		}
+		catch (RejectedExecutionException | OutOfMemoryError ex) {
+			report.run();
+		}
 		hold.runLossActions();
 		if (!this.onLost.isEmpty()) {
 			hold.callbacks()
@@ -141,24 +146,11 @@ public final class LockEventPublisher {
 		}
 	}
 
-	/** Creates a queue that runs the loss actions of one handle in order. */
-	public SerialQueue newLossActionQueue() {
-		return new SerialQueue(this.environment, Work.LOSS_ACTIONS);
-	}
-
-	private void executeOrRun(Work work, Runnable task) {
-		try {
-			this.environment.executor(work).execute(task);
-		}
-		catch (RejectedExecutionException | OutOfMemoryError ex) {
-			task.run();
-		}
-	}
-
 	public void busy(LockKey key, long waitedNanos, @Nullable LockHolder holder) {
 		if (!this.onBusy.isEmpty()) {
 			Duration waited = Duration.ofNanos(waitedNanos);
-			notifyListeners(this.onBusy, newQueue(), (listener) -> listener.onBusy(key, waited, holder));
+			notifyListeners(this.onBusy, new SerialQueue(this.environment, Work.CALLBACKS),
+					(listener) -> listener.onBusy(key, waited, holder));
 		}
 	}
 
@@ -174,25 +166,16 @@ public final class LockEventPublisher {
 			}
 			return;
 		}
-		boolean queued = false;
-		try {
-			queue.execute(() -> {
-				try {
-					notifyEach(listeners, event);
-				}
-				finally {
-					if (this.pending.decrementAndGet() <= MAX_PENDING / 2) {
-						this.dropping.set(false);
-					}
-				}
-			});
-			queued = true;
-		}
-		finally {
-			if (!queued) {
-				this.pending.decrementAndGet();
+		queue.execute(() -> {
+			try {
+				notifyEach(listeners, event);
 			}
-		}
+			finally {
+				if (this.pending.decrementAndGet() <= MAX_PENDING / 2) {
+					this.dropping.set(false);
+				}
+			}
+		});
 	}
 
 	private static void notifyEach(List<LockListener> listeners, Consumer<LockListener> event) {

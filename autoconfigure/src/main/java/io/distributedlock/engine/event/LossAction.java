@@ -1,30 +1,36 @@
 package io.distributedlock.engine.event;
 
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Consumer;
 
 import io.distributedlock.LossRegistration;
+import io.distributedlock.engine.concurrent.SerialQueue;
 
 /**
  * One action that runs at the loss of a lock, at most once, and never after it was
  * removed.
  */
-public final class LossAction implements Runnable, LossRegistration {
+final class LossAction implements Runnable, LossRegistration {
 
 	private final Runnable action;
 
-	private final Consumer<LossAction> onRemoved;
+	private final SerialQueue queue;
 
 	/** Whether the action has begun, or was removed before. */
 	private final AtomicBoolean done = new AtomicBoolean();
 
-	/**
-	 * Creates an action.
-	 * @param onRemoved removes the action from those that will run
-	 */
-	public LossAction(Runnable action, Consumer<LossAction> onRemoved) {
+	private LossAction(Runnable action, SerialQueue queue) {
 		this.action = action;
-		this.onRemoved = onRemoved;
+		this.queue = queue;
+	}
+
+	/**
+	 * Adds an action to those of a lock.
+	 * @param queue the queue that runs them, open from the loss on
+	 */
+	static LossRegistration add(Runnable action, SerialQueue queue) {
+		LossAction added = new LossAction(action, queue);
+		queue.execute(added);
+		return added;
 	}
 
 	@Override
@@ -37,7 +43,7 @@ public final class LossAction implements Runnable, LossRegistration {
 	@Override
 	public void close() {
 		if (this.done.compareAndSet(false, true)) {
-			this.onRemoved.accept(this);
+			this.queue.remove(this);
 		}
 	}
 

@@ -3,6 +3,7 @@ package io.distributedlock.engine.event;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -26,43 +27,21 @@ final class ObserverCalls {
 				call.accept(observer);
 			}
 			catch (Throwable ex) {
-				failed(ex);
+				logger.warn("A lock observer failed; the lock is not affected", ex);
 			}
 		}
 	}
 
 	/** Calls each observer, and returns what those that succeed return but null. */
-	static <T, R> List<R> collect(List<T> observers, ObserverFactory<T, R> call) {
+	static <T, R> List<R> collect(List<T> observers, Function<T, @Nullable R> call) {
 		List<R> results = new ArrayList<>(observers.size());
-		for (T observer : observers) {
-			try {
-				R result = call.create(observer);
-				if (result != null) {
-					results.add(result);
-				}
+		each(observers, (observer) -> {
+			R result = call.apply(observer);
+			if (result != null) {
+				results.add(result);
 			}
-			catch (Throwable ex) {
-				failed(ex);
-			}
-		}
+		});
 		return results;
-	}
-
-	private static void failed(Throwable ex) {
-		logger.warn("A lock observer failed; the lock is not affected", ex);
-	}
-
-	/**
-	 * A call that may return something.
-	 *
-	 * @param <T> the observer
-	 * @param <R> what it returns
-	 */
-	@FunctionalInterface
-	interface ObserverFactory<T, R> {
-
-		@Nullable R create(T observer);
-
 	}
 
 }

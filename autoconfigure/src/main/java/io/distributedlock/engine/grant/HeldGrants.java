@@ -16,13 +16,12 @@ import io.distributedlock.FencingToken;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockSnapshot;
 import io.distributedlock.LossReason;
-import io.distributedlock.engine.concurrent.CallWait;
+import io.distributedlock.engine.concurrent.BoundedCall;
 import io.distributedlock.engine.concurrent.EngineEnvironment;
 import io.distributedlock.engine.concurrent.Nanos;
 import io.distributedlock.engine.event.GrantHandle;
 import io.distributedlock.engine.event.LockEventPublisher;
 import io.distributedlock.engine.event.LongHoldWarning;
-import io.distributedlock.engine.release.AsyncRelease;
 import io.distributedlock.engine.release.PendingRelease.Kind;
 import io.distributedlock.engine.release.PendingReleaseQueue;
 import io.distributedlock.provider.LockGrant;
@@ -145,7 +144,7 @@ public final class HeldGrants {
 		long deadline = heldGrant.deadlineNanos();
 		try {
 			StoreCall<ReleaseOutcome> call = startRelease(heldGrant, untilNanos, true);
-			if (CallWait.await(call, this.environment, untilNanos)) {
+			if (BoundedCall.await(call, this.environment, untilNanos)) {
 				outcome = call.result();
 			}
 		}
@@ -214,9 +213,8 @@ public final class HeldGrants {
 	 */
 	CompletableFuture<Void> releaseAsync(HeldGrant heldGrant) {
 		long deadline = heldGrant.deadlineNanos();
-		return new AsyncRelease(this.environment, this.callTimeout, () -> startRelease(heldGrant, endOfCall()),
-				(outcome) -> endRelease(heldGrant, deadline, outcome))
-			.begin(this.provider.isBlocking());
+		return this.pendingReleases.releaseAsync(heldGrant.key(), () -> startRelease(heldGrant, endOfCall()),
+				(outcome) -> endRelease(heldGrant, deadline, outcome));
 	}
 
 	/** Releases a grant whose hold has ended, without waiting for the answer. */

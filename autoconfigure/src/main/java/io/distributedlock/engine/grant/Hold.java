@@ -12,23 +12,20 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockSnapshot;
 import io.distributedlock.LossReason;
 import io.distributedlock.LossRegistration;
+import io.distributedlock.engine.concurrent.EngineEnvironment;
 import io.distributedlock.engine.concurrent.Nanos;
 import io.distributedlock.engine.concurrent.SerialQueue;
-import io.distributedlock.engine.event.LockEventPublisher;
+import io.distributedlock.engine.event.GrantHandle;
 import io.distributedlock.engine.event.LossAction;
 import io.distributedlock.engine.event.LossActions;
-import io.distributedlock.engine.event.ObservedHold;
 
 /**
  * One hold of a grant. It lasts until the last of its handles is closed, or until it is
  * lost; after that closing has no effect any more.
  */
-public final class Hold extends ObservedHold implements SharedHold {
+public final class Hold extends GrantHandle implements SharedHold {
 
 	/** Updates a field without an object of its own, of which there is one per lock. */
-	private static final AtomicReferenceFieldUpdater<Hold, LossActions> LOSS_ACTIONS = AtomicReferenceFieldUpdater
-		.newUpdater(Hold.class, LossActions.class, "lossActions");
-
 	private static final AtomicIntegerFieldUpdater<Hold> KEEPERS = AtomicIntegerFieldUpdater.newUpdater(Hold.class,
 			"keepers");
 
@@ -44,9 +41,6 @@ public final class Hold extends ObservedHold implements SharedHold {
 
 	private final EngineLease lease;
 
-	/** The actions that run at the loss. */
-	private volatile @Nullable LossActions lossActions;
-
 	/**
 	 * The number of handles that release the hold, none of which is closed. It ends once,
 	 * with the last of them; nothing changes it after that.
@@ -60,7 +54,7 @@ public final class Hold extends ObservedHold implements SharedHold {
 	 * @param sinceNanos when it begins
 	 */
 	public Hold(HeldGrants heldGrants, HeldGrant heldGrant, int holdNumber, String requester, long sinceNanos) {
-		super(heldGrants.events());
+		super(heldGrants.events().newHoldObservation());
 		this.heldGrants = heldGrants;
 		this.heldGrant = heldGrant;
 		this.holdNumber = holdNumber;
@@ -107,8 +101,8 @@ public final class Hold extends ObservedHold implements SharedHold {
 	}
 
 	@Override
-	public LockEventPublisher events() {
-		return this.heldGrants.events();
+	protected EngineEnvironment environment() {
+		return this.heldGrants.events().environment();
 	}
 
 	@Override
@@ -130,41 +124,6 @@ public final class Hold extends ObservedHold implements SharedHold {
 	@Override
 	public @Nullable LossReason lossReason() {
 		return isHeld() ? null : this.heldGrant.lossReason(this.holdNumber);
-	}
-
-	@Override
-	public LossRegistration onLost(Runnable action) {
-		LossAction added = new LossAction(action, this::remove);
-		LossActions current;
-		do {
-			current = this.lossActions;
-			if (current != null && current.queue() != null) {
-				current.queue().execute(added);
-				return added;
-			}
-		}
-		while (!LOSS_ACTIONS.compareAndSet(this, current, new LossActions(added, current, null)));
-		return added;
-	}
-
-	private void remove(LossAction action) {
-		LossActions current;
-		do {
-			current = this.lossActions;
-			if (current == null || !current.contains(action)) {
-				return;
-			}
-		}
-		while (!LOSS_ACTIONS.compareAndSet(this, current, current.without(action)));
-	}
-
-	@Override
-	public void runLossActions() {
-		SerialQueue queue = events().newLossActionQueue();
-		LossActions actions = LOSS_ACTIONS.getAndSet(this, new LossActions(null, null, queue));
-		if (actions != null) {
-			actions.inOrder().forEach(queue::execute);
-		}
 	}
 
 	@Override

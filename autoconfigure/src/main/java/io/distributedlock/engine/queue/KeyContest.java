@@ -31,7 +31,9 @@ final class KeyContest {
 
 	private final QueueMutex mutex;
 
-	/** Created when needed, as the pacing is: most contests end with their first answer. */
+	/**
+	 * Created when needed, as the pacing is: most contests end with their first answer.
+	 */
 	private @Nullable KeyAnswers answers;
 
 	private @Nullable StoreAttempt attempt;

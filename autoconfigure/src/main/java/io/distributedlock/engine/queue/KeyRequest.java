@@ -215,9 +215,9 @@ public final class KeyRequest implements RunningRequest {
 	}
 
 	/**
-	 * Begins the hold of a grant, which is current in the queue already. A hold that finds
-	 * its requester gone is released; the requester is told its outcome whatever happens.
-	 * Called without the lock of the queue.
+	 * Begins the hold of a grant, which is current in the queue already. A hold that
+	 * finds its requester gone is released; the requester is told its outcome whatever
+	 * happens. Called without the lock of the queue.
 	 */
 	void begin(Hold hold) {
 		try {

@@ -10,11 +10,19 @@ import io.distributedlock.engine.concurrent.Nanos;
 import io.distributedlock.engine.release.PendingRelease.Kind;
 
 /**
- * The pending releases of one node of the store. What was never sent is in the first
- * lane, grants that were seen before those that were not; what has to be repeated is in
- * the second. Guarded by the lock of the {@link PendingReleaseQueue}.
+ * The pending releases of one node of the store, and the order in which they are sent.
+ * What was never sent goes at once, grants that were seen before those that were not.
+ * What is repeated has a share of its own and a pause for each entry. Each node has its
+ * own shares, so that one that does not answer holds up no other. Guarded by the lock of
+ * the {@link PendingReleaseQueue}.
  */
 final class NodeReleases {
+
+	/** How many entries that were never sent may be under way. */
+	private final int firstLimit;
+
+	/** How many entries that are repeated may be under way. */
+	private final int repeatedLimit;
 
 	private final Deque<PendingRelease> seen = new ArrayDeque<>();
 
@@ -23,92 +31,67 @@ final class NodeReleases {
 	private final PriorityQueue<PendingRelease> repeated = new PriorityQueue<>(
 			(one, other) -> Long.signum(one.dueNanos - other.dueNanos));
 
-	private int unseenUnderWay;
-
 	private int firstUnderWay;
+
+	private int unseenUnderWay;
 
 	private int repeatedUnderWay;
 
-	/** Adds an entry that was never sent. */
+	/**
+	 * Creates the releases of a node.
+	 * @param blocking whether each command occupies a thread
+	 */
+	NodeReleases(boolean blocking) {
+		this.firstLimit = blocking ? 2 : 32;
+		this.repeatedLimit = blocking ? 1 : 32;
+	}
+
+	/** Adds an entry, which is sent at once, or when it is due again. */
 	void add(PendingRelease entry) {
-		((entry.kind == Kind.UNSEEN_GRANT) ? this.unseen : this.seen).add(entry);
+		entry.waitsIn = entry.sentBefore ? this.repeated : (entry.kind == Kind.UNSEEN_GRANT) ? this.unseen : this.seen;
+		entry.waitsIn.add(entry);
 	}
 
-	/** Adds an entry that is sent again when it is due. */
-	void repeat(PendingRelease entry) {
-		this.repeated.add(entry);
+	/** Takes an entry that is to be sent now, if there is one and room for it. */
+	@Nullable PendingRelease poll(long nowNanos) {
+		PendingRelease entry = null;
+		if (this.firstUnderWay < this.firstLimit) {
+			entry = this.seen.poll();
+			// These leave room for the others.
+			if (entry == null && this.unseenUnderWay < this.firstLimit - 1) {
+				entry = this.unseen.poll();
+			}
+		}
+		if (entry == null) {
+			PendingRelease next = nextRepeated();
+			entry = (next != null && Nanos.isPast(next.dueNanos, nowNanos)) ? this.repeated.poll() : null;
+		}
+		if (entry != null) {
+			entry.waitsIn = null;
+			countUnderWay(entry, 1);
+		}
+		return entry;
 	}
 
-	/** Removes an entry that waits. */
-	void remove(PendingRelease entry) {
+	/** Returns the entry that is due next, unless another one has to end before it. */
+	@Nullable PendingRelease nextRepeated() {
+		return (this.repeatedUnderWay < this.repeatedLimit) ? this.repeated.peek() : null;
+	}
+
+	private void countUnderWay(PendingRelease entry, int change) {
 		if (entry.sentBefore) {
-			this.repeated.remove(entry);
+			this.repeatedUnderWay += change;
 		}
 		else {
-			((entry.kind == Kind.UNSEEN_GRANT) ? this.unseen : this.seen).remove(entry);
+			this.firstUnderWay += change;
+			this.unseenUnderWay += (entry.kind == Kind.UNSEEN_GRANT) ? change : 0;
 		}
-	}
-
-	/**
-	 * Takes an entry that was never sent, whose grant was seen.
-	 * @param limit how many may be under way
-	 */
-	@Nullable PendingRelease pollSeen(int limit) {
-		PendingRelease entry = (this.firstUnderWay < limit) ? this.seen.poll() : null;
-		if (entry != null) {
-			this.firstUnderWay++;
-			entry.underWay = true;
-		}
-		return entry;
-	}
-
-	/**
-	 * Takes an entry that was never sent, whose grant was not seen. These leave room for
-	 * the others.
-	 * @param limit how many may be under way
-	 */
-	@Nullable PendingRelease pollUnseen(int limit) {
-		PendingRelease entry = (this.firstUnderWay < limit && this.unseenUnderWay < limit - 1) ? this.unseen.poll()
-				: null;
-		if (entry != null) {
-			this.firstUnderWay++;
-			this.unseenUnderWay++;
-			entry.underWay = true;
-		}
-		return entry;
-	}
-
-	/**
-	 * Takes an entry that is due again.
-	 * @param limit how many may be under way
-	 */
-	@Nullable PendingRelease pollRepeated(int limit, long nowNanos) {
-		PendingRelease next = this.repeated.peek();
-		if (next == null || this.repeatedUnderWay >= limit || !Nanos.isPast(next.dueNanos, nowNanos)) {
-			return null;
-		}
-		this.repeated.remove();
-		this.repeatedUnderWay++;
-		next.underWay = true;
-		return next;
-	}
-
-	/** Returns the entry that is due next, unless another one is under way before it. */
-	@Nullable PendingRelease nextRepeated(int limit) {
-		return (this.repeatedUnderWay < limit) ? this.repeated.peek() : null;
 	}
 
 	/** Records the end of the command of an entry. */
 	void ended(PendingRelease entry) {
-		if (entry.sentBefore) {
-			this.repeatedUnderWay--;
-		}
-		else {
-			this.firstUnderWay--;
-			this.unseenUnderWay -= (entry.kind == Kind.UNSEEN_GRANT) ? 1 : 0;
-		}
+		countUnderWay(entry, -1);
 		entry.sentBefore = true;
-		entry.underWay = false;
 	}
 
 	/** Whether each entry was sent once. */
@@ -118,13 +101,6 @@ final class NodeReleases {
 
 	boolean isEmpty() {
 		return areAllSent() && this.repeatedUnderWay == 0 && this.repeated.isEmpty();
-	}
-
-	/** Forgets what is not under way. */
-	void clear() {
-		this.seen.clear();
-		this.unseen.clear();
-		this.repeated.clear();
 	}
 
 }

@@ -1,16 +1,14 @@
 package io.distributedlock.engine.release;
 
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Consumer;
+import java.util.Collection;
+import java.util.function.Function;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
-import io.distributedlock.engine.concurrent.BoundedCall;
-import io.distributedlock.engine.concurrent.EngineEnvironment;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.StoreCall;
 
@@ -21,6 +19,9 @@ import io.distributedlock.provider.StoreCall;
 public final class PendingRelease {
 
 	private static final Log logger = LogFactory.getLog(PendingRelease.class);
+
+	/** The pause after a command without an answer. */
+	static final long NO_ANSWER_PAUSE_NANOS = Duration.ofMillis(500).toNanos();
 
 	private static final long SHORTEST_PAUSE_NANOS = Duration.ofMillis(100).toNanos();
 
@@ -33,18 +34,20 @@ public final class PendingRelease {
 
 	final Kind kind;
 
+	/** Sends the command, which ends within a time. */
+	final Function<Duration, StoreCall<ReleaseOutcome>> command;
+
 	final long giveUpNanos;
 
-	private final Command command;
-
 	private final Runnable onEnd;
+
+	/** Where it waits to be sent, or {@code null} while it is under way. */
+	@Nullable Collection<PendingRelease> waitsIn;
 
 	/** When it is due next by the nano time, unless it was never sent. */
 	long dueNanos;
 
 	boolean sentBefore;
-
-	boolean underWay;
 
 	boolean cancelled;
 
@@ -55,7 +58,8 @@ public final class PendingRelease {
 	 * @param onEnd what follows once the entry has left the queue, however that came
 	 * @param giveUpNanos when it is no longer repeated
 	 */
-	PendingRelease(LockKey key, Object node, Kind kind, Command command, Runnable onEnd, long giveUpNanos) {
+	PendingRelease(LockKey key, Object node, Kind kind, Function<Duration, StoreCall<ReleaseOutcome>> command,
+			Runnable onEnd, long giveUpNanos) {
 		this.key = key;
 		this.node = node;
 		this.kind = kind;
@@ -64,38 +68,8 @@ public final class PendingRelease {
 		this.giveUpNanos = giveUpNanos;
 	}
 
-	/**
-	 * Sends the command.
-	 * @param onEnd receives the outcome, also that of a command that could not be sent
-	 */
-	void send(EngineEnvironment environment, Duration timeout, Consumer<ReleaseOutcome> onEnd) {
-		AtomicBoolean ended = new AtomicBoolean();
-		try {
-			BoundedCall.begin(this.command.send(timeout), environment, timeout, (call) -> {
-				if (ended.compareAndSet(false, true)) {
-					onEnd.accept(outcome(call));
-				}
-			});
-		}
-		catch (RuntimeException | Error ex) {
-			if (ended.compareAndSet(false, true)) {
-				onEnd.accept(unknown(ex));
-			}
-		}
-	}
-
-	private ReleaseOutcome outcome(@Nullable StoreCall<ReleaseOutcome> call) {
-		try {
-			return (call != null) ? call.result() : ReleaseOutcome.UNKNOWN;
-		}
-		catch (RuntimeException | Error ex) {
-			return unknown(ex);
-		}
-	}
-
-	private ReleaseOutcome unknown(Throwable ex) {
-		logger.debug("The background release of lock '" + this.key + "' failed", ex);
-		return ReleaseOutcome.UNKNOWN;
+	boolean isUnderWay() {
+		return this.waitsIn == null;
 	}
 
 	/** Lets follow what follows the end of the entry. */
@@ -114,8 +88,12 @@ public final class PendingRelease {
 				|| (outcome != ReleaseOutcome.UNKNOWN && this.kind != Kind.UNSEEN_GRANT);
 	}
 
-	/** Sets when it is due again, with a pause that grows. */
-	void pauseFrom(long nowNanos) {
+	/** Sets when it is due again after an outcome: the pauses between answers grow. */
+	void pauseAfter(ReleaseOutcome outcome, long nowNanos) {
+		if (outcome == ReleaseOutcome.UNKNOWN) {
+			this.dueNanos = nowNanos + NO_ANSWER_PAUSE_NANOS;
+			return;
+		}
 		this.dueNanos = nowNanos + this.pauseNanos;
 		this.pauseNanos = Math.min(this.pauseNanos * 2, LONGEST_PAUSE_NANOS);
 	}
@@ -129,13 +107,6 @@ public final class PendingRelease {
 		UNSEEN_GRANT,
 		/** An entry of the wait queue. */
 		WAIT_QUEUE_ENTRY
-
-	}
-
-	/** The command that is sent to the store. */
-	public interface Command {
-
-		StoreCall<ReleaseOutcome> send(Duration timeout);
 
 	}
 

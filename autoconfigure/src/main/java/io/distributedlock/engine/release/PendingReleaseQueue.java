@@ -1,15 +1,18 @@
 package io.distributedlock.engine.release;
 
 import java.time.Duration;
-import java.util.Iterator;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import org.apache.commons.logging.Log;
@@ -17,21 +20,26 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
-import io.distributedlock.engine.concurrent.EarliestSignal;
+import io.distributedlock.engine.concurrent.BoundedCall;
 import io.distributedlock.engine.concurrent.EngineEnvironment;
 import io.distributedlock.engine.concurrent.EngineEnvironment.Work;
+import io.distributedlock.engine.concurrent.FutureCompletion;
 import io.distributedlock.engine.concurrent.Nanos;
 import io.distributedlock.engine.concurrent.NodeThreads;
+import io.distributedlock.engine.concurrent.TimeLimit;
 import io.distributedlock.engine.release.PendingRelease.Kind;
+import io.distributedlock.provider.DeadlineTimer;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.provider.StoreCall;
 
 /**
- * The queue of releases and withdrawals that no caller waits for: of grants whose answer
- * was lost or came too late, of releases without an answer, and of entries in the wait
- * queue without a waiter.
+ * The releases that no thread waits for: those whose end is told, and the queue of
+ * releases and withdrawals that nobody is told of, for grants whose answer was lost or
+ * came too late, releases without an answer, and entries in the wait queue without a
+ * waiter.
  * <p>
  * An attempt whose answer was never seen may still be under way when its release finds
  * nothing. So only {@link ReleaseOutcome#RELEASED} confirms its release, or
@@ -39,7 +47,7 @@ import io.distributedlock.provider.ReleaseOutcome;
  * repeated with growing pauses until no command can take effect any more. Such a grant is
  * never renewed, so that it lasts one lease at most.
  * <p>
- * {@link ReleaseLanes} decide what is sent next. A full queue drops its oldest entry,
+ * {@link NodeReleases} decide what is sent next. A full queue drops its oldest entry,
  * those first whose grant may never have existed.
  */
 public final class PendingReleaseQueue {
@@ -48,11 +56,14 @@ public final class PendingReleaseQueue {
 
 	static final int CAPACITY = 10_000;
 
-	/** The pause of an entry after a command without an answer. */
-	private static final long NO_ANSWER_PAUSE_NANOS = Duration.ofMillis(500).toNanos();
+	/** How many threads a node of the store may occupy. */
+	private static final int SHARE = 8;
 
 	/** How long a command may be under way, beyond two leases. */
 	private static final Duration SLACK = Duration.ofSeconds(60);
+
+	private static final Runnable NOTHING = () -> {
+	};
 
 	private final LockProvider provider;
 
@@ -62,19 +73,28 @@ public final class PendingReleaseQueue {
 
 	private final Consumer<LockKey> freed;
 
-	private final ReleaseLanes lanes;
+	private final NodeThreads threads;
 
-	private final EarliestSignal repetition;
+	private final DeadlineTimer repetition;
 
 	private final ReentrantLock lock = new ReentrantLock();
 
 	private final Condition sent = this.lock.newCondition();
 
+	/** Attempts whose answer was not seen, in the order of their age. */
 	private final Set<PendingRelease> unseen = new LinkedHashSet<>();
 
+	/** All other entries, in the order of their age. */
 	private final Set<PendingRelease> others = new LinkedHashSet<>();
 
+	/** The entries that are withdrawals; changed under the lock. */
 	private final ConcurrentMap<LockKey, PendingRelease> withdrawals = new ConcurrentHashMap<>();
+
+	/** The nodes with entries. */
+	private final Map<Object, NodeReleases> nodes = new HashMap<>();
+
+	/** Until when nothing is sent, after there was no thread for it. */
+	private long noThreadUntilNanos;
 
 	private boolean overflowReported;
 
@@ -91,8 +111,62 @@ public final class PendingReleaseQueue {
 		this.callTimeout = callTimeout;
 		this.environment = environment;
 		this.freed = freed;
-		this.lanes = new ReleaseLanes(provider.isBlocking());
-		this.repetition = new EarliestSignal(environment, this::startSending);
+		this.threads = new NodeThreads(environment, Work.RELEASES, SHARE);
+		this.repetition = new DeadlineTimer(environment::nanoTime, environment::schedule, this::sendAllDue);
+		this.noThreadUntilNanos = environment.nanoTime();
+	}
+
+	/**
+	 * Releases a grant without waiting for the answer. A command that blocks gets a
+	 * thread; the others are sent at once.
+	 * @param command sends the release
+	 * @param onEnd receives the outcome, before the end is told: unknown if there is no
+	 * answer within the call time-out, whatever the reason
+	 * @return completed on a callback thread, or without one if all are occupied for the
+	 * call time-out; does not fail
+	 */
+	public CompletableFuture<Void> releaseAsync(LockKey key, Supplier<StoreCall<ReleaseOutcome>> command,
+			Consumer<ReleaseOutcome> onEnd) {
+		CompletableFuture<Void> told = new CompletableFuture<>();
+		Consumer<ReleaseOutcome> end = (outcome) -> {
+			try {
+				onEnd.accept(outcome);
+			}
+			finally {
+				Runnable completion = () -> told.complete(null);
+				new FutureCompletion(this.environment, this.callTimeout, completion, completion).begin();
+			}
+		};
+		if (!this.provider.isBlocking()) {
+			send(key, command, end);
+			return told;
+		}
+		TimeLimit limit = new TimeLimit(() -> end.accept(ReleaseOutcome.UNKNOWN));
+		this.threads.execute(NodeThreads.node(this.provider, key), () -> {
+			// Otherwise it is repeated already.
+			if (!limit.isOver()) {
+				send(key, command, (outcome) -> {
+					if (limit.end()) {
+						end.accept(outcome);
+					}
+				});
+			}
+		}, (ex) -> {
+			logger.debug("There is no thread to release lock '" + key + "'", ex);
+			limit.expire();
+		});
+		limit.begin(this.environment, this.callTimeout);
+		return told;
+	}
+
+	/** Sends a release, which ends as unknown if it fails or takes too long. */
+	private void send(LockKey key, Supplier<StoreCall<ReleaseOutcome>> command, Consumer<ReleaseOutcome> onEnd) {
+		BoundedCall.begin(command, this.environment, this.callTimeout, (outcome, failure) -> {
+			if (failure != null) {
+				logger.debug("A release of lock '" + key + "' has failed", failure);
+			}
+			onEnd.accept((outcome != null) ? outcome : ReleaseOutcome.UNKNOWN);
+		});
 	}
 
 	/**
@@ -104,16 +178,8 @@ public final class PendingReleaseQueue {
 	}
 
 	/** Releases a grant by a command that is made anew whenever it is sent. */
-	public void release(LockKey key, Duration lease, Kind kind, PendingRelease.Command command) {
-		long giveUpNanos = this.environment.nanoTime() + lease.multipliedBy(2).plus(SLACK).toNanos();
-		add(new PendingRelease(key, NodeThreads.node(this.provider, key), kind, command, () -> {
-		}, giveUpNanos)).run();
-	}
-
-	/** Withdraws an entry from the wait queue, and closes its contender after that. */
-	private Runnable withdraw(LockKey key, LockContender contender) {
-		return add(new PendingRelease(key, NodeThreads.node(this.provider, key), Kind.WAIT_QUEUE_ENTRY,
-				contender::withdraw, contender::close, this.environment.nanoTime() + SLACK.toNanos()));
+	public void release(LockKey key, Duration lease, Kind kind, Function<Duration, StoreCall<ReleaseOutcome>> command) {
+		add(key, kind, command, NOTHING, lease.multipliedBy(2).plus(SLACK)).run();
 	}
 
 	/**
@@ -122,7 +188,8 @@ public final class PendingReleaseQueue {
 	 * @return what is to follow without that lock
 	 */
 	public Runnable end(LockKey key, LockContender contender, boolean enqueued) {
-		return enqueued ? withdraw(key, contender) : contender::close;
+		return enqueued ? add(key, Kind.WAIT_QUEUE_ENTRY, contender::withdraw, contender::close, SLACK)
+				: contender::close;
 	}
 
 	/**
@@ -133,21 +200,13 @@ public final class PendingReleaseQueue {
 		if (this.withdrawals.isEmpty()) {
 			return Withdrawal.NONE;
 		}
-		this.lock.lock();
-		try {
+		return locked(() -> {
 			PendingRelease entry = this.withdrawals.get(key);
 			if (entry == null) {
 				return Withdrawal.NONE;
 			}
-			if (entry.underWay) {
-				return Withdrawal.UNDER_WAY;
-			}
-			remove(entry);
-			return new Withdrawal(false, () -> close(entry));
-		}
-		finally {
-			this.lock.unlock();
-		}
+			return entry.isUnderWay() ? Withdrawal.UNDER_WAY : new Withdrawal(false, remove(entry));
+		});
 	}
 
 	/** Returns whether the release of a grant of a key is pending. */
@@ -165,153 +224,146 @@ public final class PendingReleaseQueue {
 		return locked(() -> this.unseen.size() + this.others.size());
 	}
 
-	private <T extends @Nullable Object> T locked(Supplier<T> query) {
+	private <T extends @Nullable Object> T locked(Supplier<T> action) {
 		this.lock.lock();
 		try {
-			return query.get();
+			return action.get();
 		}
 		finally {
 			this.lock.unlock();
 		}
 	}
 
-	/** Adds an entry, and returns what sends it. */
-	private Runnable add(PendingRelease entry) {
-		PendingRelease dropped;
-		PendingRelease replaced;
-		boolean report;
-		this.lock.lock();
-		try {
+	/**
+	 * Adds an entry.
+	 * @param mostTime for how long it is repeated at most
+	 * @return what sends it, without the lock of its key
+	 */
+	private Runnable add(LockKey key, Kind kind, Function<Duration, StoreCall<ReleaseOutcome>> command, Runnable onEnd,
+			Duration mostTime) {
+		PendingRelease entry = new PendingRelease(key, NodeThreads.node(this.provider, key), kind, command, onEnd,
+				this.environment.nanoTime() + mostTime.toNanos());
+		return locked(() -> {
 			if (this.closed) {
 				return entry::close;
 			}
-			boolean full = this.unseen.size() + this.others.size() >= CAPACITY;
-			dropped = full ? dropOldest() : null;
-			report = full && !this.overflowReported;
+			boolean full = size() >= CAPACITY;
+			boolean report = full && !this.overflowReported;
 			this.overflowReported |= full;
-			replaced = put(entry);
-		}
-		finally {
-			this.lock.unlock();
-		}
-		return () -> {
-			close(dropped);
-			close(replaced);
-			if (report) {
-				logger.warn("More than " + CAPACITY + " locks of store '" + this.provider.name()
-						+ "' wait to be released: the oldest are left to the end of their leases");
-			}
-			startSending();
-		};
+			Runnable dropped = full ? remove(oldest()) : NOTHING;
+			Runnable replaced = put(entry);
+			return () -> {
+				dropped.run();
+				replaced.run();
+				if (report) {
+					logger.warn("More than " + CAPACITY + " locks of store '" + this.provider.name()
+							+ "' wait to be released: the oldest are left to the end of their leases");
+				}
+				sendDue(entry.node);
+			};
+		});
 	}
 
-	private @Nullable PendingRelease put(PendingRelease entry) {
-		this.lanes.add(entry);
-		if (entry.kind == Kind.UNSEEN_GRANT) {
-			this.unseen.add(entry);
-			return null;
-		}
-		this.others.add(entry);
+	/** Returns the oldest entry, those first whose grant may never have existed. */
+	private PendingRelease oldest() {
+		return (this.unseen.isEmpty() ? this.others : this.unseen).iterator().next();
+	}
+
+	/** Puts an entry in place of an earlier withdrawal, and returns what closes that. */
+	private Runnable put(PendingRelease entry) {
+		node(entry).add(entry);
+		((entry.kind == Kind.UNSEEN_GRANT) ? this.unseen : this.others).add(entry);
 		PendingRelease replaced = (entry.kind == Kind.WAIT_QUEUE_ENTRY) ? this.withdrawals.put(entry.key, entry) : null;
-		if (replaced != null) {
-			remove(replaced);
-		}
-		return (replaced != null && !replaced.underWay) ? replaced : null;
+		return (replaced != null) ? remove(replaced) : NOTHING;
 	}
 
-	/** Removes the oldest entry, those first whose grant may never have existed. */
-	private @Nullable PendingRelease dropOldest() {
-		Iterator<PendingRelease> ages = (this.unseen.isEmpty() ? this.others : this.unseen).iterator();
-		PendingRelease oldest = ages.next();
-		remove(oldest);
-		return oldest.underWay ? null : oldest;
+	private NodeReleases node(PendingRelease entry) {
+		return this.nodes.computeIfAbsent(entry.node, (absent) -> new NodeReleases(this.provider.isBlocking()));
 	}
 
-	/** Removes an entry. One that is under way is closed at its end. */
-	private void remove(PendingRelease entry) {
+	/**
+	 * Removes an entry.
+	 * @return what closes it, without the lock; one that is under way is closed at its
+	 * end
+	 */
+	private Runnable remove(PendingRelease entry) {
 		entry.cancelled = true;
 		this.unseen.remove(entry);
 		this.others.remove(entry);
 		this.withdrawals.remove(entry.key, entry);
-		this.lanes.remove(entry);
-		this.overflowReported &= this.unseen.size() + this.others.size() > CAPACITY / 2;
+		boolean underWay = entry.isUnderWay();
+		if (entry.waitsIn != null) {
+			entry.waitsIn.remove(entry);
+		}
+		if (node(entry).isEmpty()) {
+			this.nodes.remove(entry.node);
+		}
+		this.overflowReported &= size() > CAPACITY / 2;
 		this.sent.signalAll();
+		return underWay ? NOTHING : entry::close;
 	}
 
-	private static void close(@Nullable PendingRelease entry) {
-		if (entry != null) {
-			entry.close();
-		}
+	private void sendAllDue() {
+		locked(() -> List.copyOf(this.nodes.keySet())).forEach(this::sendDue);
 	}
 
-	/** Lets a thread send what is due, as far as the lanes have room. */
-	private void startSending() {
-		while (true) {
-			PendingRelease entry = this.<@Nullable PendingRelease>locked(this::pollDue);
-			if (entry == null) {
-				return;
-			}
-			try {
-				this.environment.executor(Work.RELEASES)
-					.execute(() -> entry.send(this.environment, this.callTimeout, (outcome) -> ended(entry, outcome)));
-			}
-			catch (RejectedExecutionException | OutOfMemoryError ex) {
-				logger.debug("A pending release could not be sent; it is sent later", ex);
-				recordEnd(entry, ReleaseOutcome.UNKNOWN);
-				this.repetition.setAt(this.environment.nanoTime() + NO_ANSWER_PAUSE_NANOS);
-				return;
-			}
+	/** Lets threads send what is due, as far as the node has room. */
+	private void sendDue(Object node) {
+		for (PendingRelease next = poll(node); next != null; next = poll(node)) {
+			PendingRelease entry = next;
+			this.threads.execute(node, () -> send(entry.key, () -> entry.command.apply(this.callTimeout),
+					(outcome) -> ended(entry, outcome)), (ex) -> notSent(entry, ex));
 		}
 	}
 
-	private @Nullable PendingRelease pollDue() {
-		if (this.closed) {
-			return null;
-		}
-		PendingRelease entry = this.lanes.poll(this.environment.nanoTime());
-		PendingRelease next = this.lanes.nextRepeated();
-		if (entry == null && next != null) {
-			this.repetition.setAt(next.dueNanos);
-		}
-		return entry;
+	private @Nullable PendingRelease poll(Object node) {
+		return this.<@Nullable PendingRelease>locked(() -> {
+			NodeReleases releases = this.nodes.get(node);
+			long now = this.environment.nanoTime();
+			if (this.closed || releases == null || !Nanos.isPast(this.noThreadUntilNanos, now)) {
+				return null;
+			}
+			PendingRelease entry = releases.poll(now);
+			PendingRelease later = releases.nextRepeated();
+			if (entry == null && later != null) {
+				this.repetition.setAt(later.dueNanos);
+			}
+			return entry;
+		});
 	}
 
 	private void ended(PendingRelease entry, ReleaseOutcome outcome) {
-		recordEnd(entry, outcome);
+		recordEnd(entry, outcome).run();
 		if (outcome != ReleaseOutcome.UNKNOWN || entry.kind == Kind.WAIT_QUEUE_ENTRY) {
 			this.freed.accept(entry.key);
 		}
-		startSending();
+		sendDue(entry.node);
 	}
 
-	private void recordEnd(PendingRelease entry, ReleaseOutcome outcome) {
-		boolean over;
-		this.lock.lock();
-		try {
-			this.lanes.ended(entry);
+	private void notSent(PendingRelease entry, Throwable ex) {
+		logger.debug("A pending release could not be sent; it is sent later", ex);
+		recordEnd(entry, ReleaseOutcome.UNKNOWN).run();
+		long later = this.environment.nanoTime() + PendingRelease.NO_ANSWER_PAUSE_NANOS;
+		locked(() -> this.noThreadUntilNanos = later);
+		this.repetition.setAt(later);
+	}
+
+	/** Removes an entry that has ended for good, or lets it wait for its next turn. */
+	private Runnable recordEnd(PendingRelease entry, ReleaseOutcome outcome) {
+		return locked(() -> {
+			NodeReleases releases = node(entry);
+			releases.ended(entry);
 			long now = this.environment.nanoTime();
-			over = entry.cancelled || this.closed || entry.isConfirmedBy(outcome)
-					|| Nanos.isPast(entry.giveUpNanos, now);
-			if (over) {
+			if (entry.cancelled || this.closed || entry.isConfirmedBy(outcome)
+					|| Nanos.isPast(entry.giveUpNanos, now)) {
 				remove(entry);
+				return entry::close;
 			}
-			else {
-				if (outcome == ReleaseOutcome.UNKNOWN) {
-					entry.dueNanos = now + NO_ANSWER_PAUSE_NANOS;
-				}
-				else {
-					entry.pauseFrom(now);
-				}
-				this.lanes.repeat(entry);
-			}
+			entry.pauseAfter(outcome, now);
+			releases.add(entry);
 			this.sent.signalAll();
-		}
-		finally {
-			this.lock.unlock();
-		}
-		if (over) {
-			close(entry);
-		}
+			return NOTHING;
+		});
 	}
 
 	/**
@@ -322,7 +374,7 @@ public final class PendingReleaseQueue {
 		long left = nanos;
 		this.lock.lock();
 		try {
-			while (left > 0 && !this.lanes.areAllSent()) {
+			while (left > 0 && !this.nodes.values().stream().allMatch(NodeReleases::areAllSent)) {
 				left = this.sent.awaitNanos(left);
 			}
 		}
@@ -333,20 +385,17 @@ public final class PendingReleaseQueue {
 
 	/** Stops the queue. Locks that are still pending last one lease at most. */
 	public void close() {
-		Set<PendingRelease> left = new LinkedHashSet<>();
-		this.lock.lock();
-		try {
+		List<PendingRelease> left = locked(() -> {
 			this.closed = true;
-			left.addAll(this.withdrawals.values());
+			List<PendingRelease> waiting = this.withdrawals.values()
+				.stream()
+				.filter((entry) -> !entry.isUnderWay())
+				.toList();
 			this.unseen.clear();
 			this.others.clear();
-			this.lanes.clear();
 			this.withdrawals.clear();
-			left.removeIf((entry) -> entry.underWay);
-		}
-		finally {
-			this.lock.unlock();
-		}
+			return waiting;
+		});
 		left.forEach(PendingRelease::close);
 	}
 

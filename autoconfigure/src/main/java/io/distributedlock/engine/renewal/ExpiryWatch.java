@@ -3,10 +3,10 @@ package io.distributedlock.engine.renewal;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
-import io.distributedlock.engine.concurrent.EarliestSignal;
 import io.distributedlock.engine.concurrent.EngineEnvironment;
 import io.distributedlock.engine.grant.HeldGrant;
 import io.distributedlock.engine.grant.HeldGrants;
+import io.distributedlock.provider.DeadlineTimer;
 import io.distributedlock.provider.SessionDeadline;
 
 /**
@@ -20,7 +20,7 @@ public final class ExpiryWatch {
 
 	private final HeldGrants heldGrants;
 
-	private final EarliestSignal nextDeadline;
+	private final DeadlineTimer nextDeadline;
 
 	/**
 	 * A single instance, so that a session keeps it once. The check runs on the timer.
@@ -29,7 +29,7 @@ public final class ExpiryWatch {
 
 	public ExpiryWatch(HeldGrants heldGrants, EngineEnvironment environment) {
 		this.heldGrants = heldGrants;
-		this.nextDeadline = new EarliestSignal(environment, this::check);
+		this.nextDeadline = new DeadlineTimer(environment::nanoTime, environment::schedule, this::check);
 		this.shortened = () -> this.nextDeadline.setAt(environment.nanoTime());
 	}
 

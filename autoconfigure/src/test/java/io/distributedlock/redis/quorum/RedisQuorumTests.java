@@ -445,8 +445,9 @@ class RedisQuorumTests {
 		NodeCall first = new NodeCall(node);
 		CompletableFuture<Void> released = new CompletableFuture<>();
 		first.call().onDone(() -> {
-			CompletableFuture.runAsync(() -> attempt.send(quorum.attempt(request(keys, owner)), CallKind.ACQUIRE,
-					Deadline.after(PATIENCE)))
+			CompletableFuture
+				.runAsync(() -> attempt.send(quorum.attempt(request(keys, owner)), CallKind.ACQUIRE,
+						Deadline.after(PATIENCE)))
 				.join();
 			attempt.abandon();
 			quorum.pending(node).add(quorum.release(keys, owner), attempt, Duration.ofHours(1));

@@ -4,20 +4,22 @@ import java.util.Random;
 
 import org.junit.jupiter.api.Test;
 
+import io.distributedlock.engine.event.LongHoldWarning.HoldCounter;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
-class HoldCounterTests {
+class LongHoldWarningTests {
 
 	private final HoldCounter counter = new HoldCounter();
 
 	@Test
 	void fewHoldsSayNothing() {
-		assertThat(reports(HoldCounter.MIN_HOLDS - 1, 1)).isZero();
+		assertThat(reports(LongHoldWarning.MIN_HOLDS - 1, 1)).isZero();
 	}
 
 	@Test
 	void moreThanOneInTwentyIsReportedOnce() {
-		assertThat(reports(HoldCounter.MIN_HOLDS, 1)).isEqualTo(1);
+		assertThat(reports(LongHoldWarning.MIN_HOLDS, 1)).isEqualTo(1);
 		assertThat(reports(5000, 1)).isZero();
 	}
 
@@ -47,7 +49,7 @@ class HoldCounterTests {
 		Random numbers = new Random(7);
 		boolean reported = false;
 		for (int i = 0; i < 400; i++) {
-			reported |= random.add(i >= HoldCounter.MIN_HOLDS && numbers.nextDouble() < longOnes);
+			reported |= random.add(i >= LongHoldWarning.MIN_HOLDS && numbers.nextDouble() < longOnes);
 		}
 		return reported;
 	}
