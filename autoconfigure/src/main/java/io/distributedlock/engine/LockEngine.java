@@ -15,7 +15,6 @@ import io.distributedlock.engine.concurrent.NodeThreads;
 import io.distributedlock.engine.concurrent.StopState;
 import io.distributedlock.engine.event.LockEventPublisher;
 import io.distributedlock.engine.grant.EngineFailures;
-import io.distributedlock.engine.grant.HeldGrant;
 import io.distributedlock.engine.grant.HeldGrants;
 import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.engine.grant.LockTerms;

@@ -1,6 +1,5 @@
 package io.distributedlock.jdbc;
 
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -17,7 +16,6 @@ import org.jspecify.annotations.Nullable;
 import io.distributedlock.LockError;
 import io.distributedlock.jdbc.connection.SqlCall;
 import io.distributedlock.jdbc.connection.SqlCallExecutor;
-import io.distributedlock.jdbc.dialect.Dialect;
 import io.distributedlock.jdbc.dialect.Dialect.SweepCandidate;
 import io.distributedlock.jdbc.dialect.LockKeyEncoder;
 import io.distributedlock.jdbc.dialect.LockRow;

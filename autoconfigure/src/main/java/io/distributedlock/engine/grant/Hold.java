@@ -3,7 +3,6 @@ package io.distributedlock.engine.grant;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
-import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 
 import org.jspecify.annotations.Nullable;
 
@@ -11,13 +10,9 @@ import io.distributedlock.FencingToken;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockSnapshot;
 import io.distributedlock.LossReason;
-import io.distributedlock.LossRegistration;
 import io.distributedlock.engine.concurrent.EngineEnvironment;
 import io.distributedlock.engine.concurrent.Nanos;
-import io.distributedlock.engine.concurrent.SerialQueue;
 import io.distributedlock.engine.event.GrantHandle;
-import io.distributedlock.engine.event.LossAction;
-import io.distributedlock.engine.event.LossActions;
 
 /**
  * One hold of a grant. It lasts until the last of its handles is closed, or until it is

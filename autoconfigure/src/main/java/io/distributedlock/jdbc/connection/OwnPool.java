@@ -15,7 +15,6 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
-import io.distributedlock.jdbc.dialect.Dialect;
 import io.distributedlock.jdbc.dialect.DriverProperties;
 import io.distributedlock.provider.Deadline;
 

@@ -14,7 +14,6 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.jdbc.connection.ConnectionSource;
 import io.distributedlock.jdbc.connection.DedicatedConnection;
-import io.distributedlock.jdbc.dialect.Dialect;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
 
