@@ -80,7 +80,7 @@ record EngineBreakage(String name, String type, String text, String replacement)
 					"if (entry.cancelled || this.closed", "if (entry.sentBefore || this.closed"),
 			new EngineBreakage("a contender is not closed after its withdrawal", "PendingReleaseQueue",
 					"remove(entry);\n" + "\t\t\t\treturn entry::close;",
-					"remove(entry);\n" + "\t\t\t\treturn NOTHING;"),
+					"remove(entry);\n" + "\t\t\t\treturn this.sent::signalAll;"),
 			new EngineBreakage("an engine that stops refuses nobody", "KeyQueue",
 					"if (waiter.queued && this.state.engine.stopState().isStopping()) {",
 					"if (waiter.queued && this.state.engine.stopState().isStopping() && this.state.isClosed()) {"),

@@ -148,7 +148,8 @@ public final class LockEventPublisher {
 	public void busy(LockKey key, long waitedNanos, @Nullable LockHolder holder) {
 		if (!this.onBusy.isEmpty()) {
 			Duration waited = Duration.ofNanos(waitedNanos);
-			notifyListeners(this.onBusy, new SerialQueue(this.environment, Work.CALLBACKS), (listener) -> listener.onBusy(key, waited, holder));
+			notifyListeners(this.onBusy, new SerialQueue(this.environment, Work.CALLBACKS),
+					(listener) -> listener.onBusy(key, waited, holder));
 		}
 	}
 
