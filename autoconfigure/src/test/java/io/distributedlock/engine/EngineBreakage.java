@@ -76,7 +76,7 @@ record EngineBreakage(String name, String type, String text, String replacement)
 					"if (entry.cancelled || this.closed", "if (entry.sentBefore || this.closed"),
 			new EngineBreakage("a contender is not closed after its withdrawal", "PendingReleaseQueue",
 					"remove(entry);\n" + "\t\t\t\treturn entry::close;",
-					"remove(entry);\n" + "\t\t\t\treturn NOTHING;"),
+					"remove(entry);\n" + "\t\t\t\treturn this.sent::signalAll;"),
 			new EngineBreakage("an engine that stops refuses nobody", "KeyQueue",
 					"if (request.queued && this.engine.stopState().isStopping()) {",
 					"if (request.queued && this.engine.stopState().isStopping() && this.closed) {"),

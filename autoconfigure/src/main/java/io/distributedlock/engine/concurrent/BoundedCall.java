@@ -3,7 +3,6 @@ package io.distributedlock.engine.concurrent;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -27,13 +26,13 @@ public final class BoundedCall {
 	 * @param onEnd receives the result or the failure, once; neither if the time is over
 	 */
 	public static <T> void begin(Supplier<StoreCall<T>> command, EngineEnvironment environment, Duration timeout,
-			BiConsumer<@Nullable T, @Nullable Throwable> onEnd) {
+			EndHandler<T> onEnd) {
 		StoreCall<T> call;
 		try {
 			call = Objects.requireNonNull(command.get(), "The store returned no call");
 		}
 		catch (RuntimeException | Error ex) {
-			onEnd.accept(null, ex);
+			onEnd.ended(null, ex);
 			return;
 		}
 		if (call.isDone()) {
@@ -45,7 +44,7 @@ public final class BoundedCall {
 				call.abandon();
 			}
 			finally {
-				onEnd.accept(null, null);
+				onEnd.ended(null, null);
 			}
 		});
 		limit.begin(environment, timeout);
@@ -56,16 +55,16 @@ public final class BoundedCall {
 		});
 	}
 
-	private static <T> void end(StoreCall<T> done, BiConsumer<@Nullable T, @Nullable Throwable> onEnd) {
+	private static <T> void end(StoreCall<T> done, EndHandler<T> onEnd) {
 		T result;
 		try {
 			result = done.result();
 		}
 		catch (RuntimeException | Error ex) {
-			onEnd.accept(null, ex);
+			onEnd.ended(null, ex);
 			return;
 		}
-		onEnd.accept(result, null);
+		onEnd.ended(result, null);
 	}
 
 	/**
@@ -95,6 +94,24 @@ public final class BoundedCall {
 			thread.interrupt();
 		}
 		return call.isDone();
+	}
+
+	/**
+	 * What follows the end of a call.
+	 *
+	 * @param <T> the type of the result
+	 */
+	@FunctionalInterface
+	public interface EndHandler<T> {
+
+		/**
+		 * Handles the end.
+		 * @param result the result, or {@code null} without one
+		 * @param failure the failure, or {@code null} if there is none, or the time is
+		 * over
+		 */
+		void ended(@Nullable T result, @Nullable Throwable failure);
+
 	}
 
 }

@@ -62,9 +62,6 @@ public final class PendingReleaseQueue {
 	/** How long a command may be under way, beyond two leases. */
 	private static final Duration SLACK = Duration.ofSeconds(60);
 
-	private static final Runnable NOTHING = () -> {
-	};
-
 	private final LockProvider provider;
 
 	private final Duration callTimeout;
@@ -179,7 +176,7 @@ public final class PendingReleaseQueue {
 
 	/** Releases a grant by a command that is made anew whenever it is sent. */
 	public void release(LockKey key, Duration lease, Kind kind, Function<Duration, StoreCall<ReleaseOutcome>> command) {
-		add(key, kind, command, NOTHING, lease.multipliedBy(2).plus(SLACK)).run();
+		add(key, kind, command, PendingReleaseQueue::doNothing, lease.multipliedBy(2).plus(SLACK)).run();
 	}
 
 	/**
@@ -250,7 +247,7 @@ public final class PendingReleaseQueue {
 			boolean full = size() >= CAPACITY;
 			boolean report = full && !this.overflowReported;
 			this.overflowReported |= full;
-			Runnable dropped = full ? remove(oldest()) : NOTHING;
+			Runnable dropped = full ? remove(oldest()) : PendingReleaseQueue::doNothing;
 			Runnable replaced = put(entry);
 			return () -> {
 				dropped.run();
@@ -274,7 +271,7 @@ public final class PendingReleaseQueue {
 		node(entry).add(entry);
 		((entry.kind == Kind.UNSEEN_GRANT) ? this.unseen : this.others).add(entry);
 		PendingRelease replaced = (entry.kind == Kind.WAIT_QUEUE_ENTRY) ? this.withdrawals.put(entry.key, entry) : null;
-		return (replaced != null) ? remove(replaced) : NOTHING;
+		return (replaced != null) ? remove(replaced) : PendingReleaseQueue::doNothing;
 	}
 
 	private NodeReleases node(PendingRelease entry) {
@@ -300,7 +297,10 @@ public final class PendingReleaseQueue {
 		}
 		this.overflowReported &= size() > CAPACITY / 2;
 		this.sent.signalAll();
-		return underWay ? NOTHING : entry::close;
+		return underWay ? PendingReleaseQueue::doNothing : entry::close;
+	}
+
+	private static void doNothing() {
 	}
 
 	private void sendAllDue() {
@@ -362,7 +362,7 @@ public final class PendingReleaseQueue {
 			entry.pauseAfter(outcome, now);
 			releases.add(entry);
 			this.sent.signalAll();
-			return NOTHING;
+			return PendingReleaseQueue::doNothing;
 		});
 	}
 
