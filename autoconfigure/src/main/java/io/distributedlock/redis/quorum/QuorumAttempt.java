@@ -50,10 +50,6 @@ final class QuorumAttempt {
 
 	private static final int MOST_DOUBLINGS = 5;
 
-	private static final Runnable OPEN = () -> {
-		// Further nodes will answer.
-	};
-
 	private final Quorum quorum;
 
 	private final QuorumRequest request;
@@ -112,11 +108,15 @@ final class QuorumAttempt {
 			this.quorum.send(raises, this.quorum.order(this.request.keys(), this.request.owner(), this.tally.order()),
 					CallKind.ACQUIRE, this.request.deadline(), (ended) -> proceed());
 		}
-		next.run();
+		if (next != null) {
+			next.run();
+		}
 	}
 
-	/** Returns what follows outside the monitor. */
-	private Runnable decide() {
+	/**
+	 * Returns what follows outside the monitor, or nothing if further nodes will answer.
+	 */
+	private @Nullable Runnable decide() {
 		if (this.tally.isConfirmed()) {
 			this.over = true;
 			return this::grant;
@@ -125,13 +125,13 @@ final class QuorumAttempt {
 		if (!this.tally.isPossible()) {
 			// Less than a majority that has answered is a failure, and no busy lock.
 			this.over = answered || NodeCall.areDone(this.calls);
-			return this.over ? this::refuse : OPEN;
+			return this.over ? this::refuse : null;
 		}
 		if (this.tally.order() == 0 && answered && !this.expiring) {
 			this.expiring = true;
 			return () -> this.quorum.timer().schedule(this::expire, PATIENCE_NANOS);
 		}
-		return OPEN;
+		return null;
 	}
 
 	private void grant() {

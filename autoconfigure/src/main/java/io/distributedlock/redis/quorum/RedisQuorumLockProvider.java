@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -160,8 +161,8 @@ public final class RedisQuorumLockProvider implements LockProvider, LockInspecto
 		List<LockGrant> grants = List.copyOf(leases.keySet());
 		byte[][] locks = grants.stream().map((grant) -> this.layout.lock(grant.key())).toArray(byte[][]::new);
 		byte[][] arguments = grants.stream()
-			.flatMap(
-					(grant) -> Stream.of(RedisLayout.bytes(grant.owner().text()), ScriptCall.millis(leases.get(grant))))
+			.flatMap((grant) -> Stream.of(RedisLayout.bytes(grant.owner().text()),
+					ScriptCall.millis(Objects.requireNonNull(leases.get(grant)))))
 			.toArray(byte[][]::new);
 		return new QuorumRenewal(this.quorum, grants).send(new ScriptCall(Script.RENEW, locks, arguments), timeout);
 	}

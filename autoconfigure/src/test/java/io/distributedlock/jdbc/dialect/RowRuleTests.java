@@ -182,7 +182,7 @@ class RowRuleTests {
 
 	private static void write(Connection connection, Dialect dialect, ModelRow row, String instant)
 			throws SQLException {
-		Object key = ((Dialect) dialect).stored(KEY);
+		Object key = dialect.stored(KEY);
 		Sql.update(connection, "DELETE FROM distributed_lock WHERE lock_key = ?", key);
 		Sql.update(connection, """
 				INSERT INTO distributed_lock (lock_key, owner, grant_order, expires_at, acquired_at, holder,
