@@ -143,7 +143,9 @@ public class DistributedLocksEndpoint {
 		}
 		catch (IllegalArgumentException ex) {
 			String problem = "The parameter '" + parameter + "' is not " + meaning;
-			throw new InvalidEndpointRequestException(problem, problem + ": " + ex.getMessage(), ex);
+			// What was no number is the caller's, and not repeated.
+			throw new InvalidEndpointRequestException(problem,
+					(ex instanceof NumberFormatException) ? problem : problem + ": " + ex.getMessage(), ex);
 		}
 	}
 

@@ -11,7 +11,9 @@ import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.BeanDefinitionHolder;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.support.RootBeanDefinition;
 
 /**
  * The types of the beans of a factory, each of which is determined once. The conditions
@@ -83,7 +85,12 @@ final class BeanTypes {
 	/** Returns the type of a bean, or {@code null} for one that can never be created. */
 	static @Nullable Class<?> typeOf(String name, ConfigurableListableBeanFactory beanFactory) {
 		try {
-			return beanFactory.getType(name, false);
+			BeanDefinition merged = beanFactory.containsBeanDefinition(name) ? beanFactory.getMergedBeanDefinition(name)
+					: null;
+			// A scoped proxy has the type of its target, which its factory does not tell.
+			BeanDefinitionHolder target = (merged instanceof RootBeanDefinition root) ? root.getDecoratedDefinition()
+					: null;
+			return beanFactory.getType((target != null) ? target.getBeanName() : name, false);
 		}
 		catch (BeansException ex) {
 			return null;

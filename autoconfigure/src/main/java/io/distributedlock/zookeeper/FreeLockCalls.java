@@ -8,6 +8,7 @@ import java.time.Duration;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.ZooDefs.OpCode;
+import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
@@ -79,11 +80,22 @@ final class FreeLockCalls {
 		}
 	}
 
+	/**
+	 * Returns the session if the current thread may block on it. A client with a time-out
+	 * of its own for blocking calls would drop the connection that all calls share.
+	 */
+	private @Nullable Session sessionToBlockOn() {
+		Session session = mayBlock() ? this.components.sessions().present() : null;
+		return (session != null
+				&& session.zooKeeper().getClientConfig().getLong(ZKClientConfig.ZOOKEEPER_REQUEST_TIMEOUT, 0) <= 0)
+						? session : null;
+	}
+
 	/** Attempts to acquire a lock as {@link AttemptOperation} does. */
 	StoreCall<AttemptResult> attempt(ContenderId contender, OwnerId owner, Duration lease, boolean willWait,
 			Duration timeout) {
 		Deadline deadline = Deadline.after(timeout);
-		Session session = mayBlock() ? this.components.sessions().present() : null;
+		Session session = sessionToBlockOn();
 		SentCommand command = (session != null && isFirst(contender, owner, session, willWait))
 				? this.components.undecided()
 					.tryBegin(new NodeAttempt(contender.key(), contender.path(), owner, session))
@@ -150,7 +162,7 @@ final class FreeLockCalls {
 	/** Releases a grant as {@link ReleaseCalls} do. */
 	StoreCall<ReleaseOutcome> release(LockGrant grant, Duration timeout) {
 		Deadline deadline = Deadline.after(timeout);
-		Session session = mayBlock() ? this.components.sessions().present() : null;
+		Session session = sessionToBlockOn();
 		LockNode node = (session != null) ? this.components.lockNodes().find(grant.key(), grant.owner()) : null;
 		SentCommand command = (node != null && node.session() == session && !node.isCreatedContended())
 				? this.components.undecided().tryBegin(node) : null;

@@ -2,7 +2,9 @@ package io.distributedlock.autoconfigure;
 
 import org.junit.jupiter.api.Test;
 
+import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.beans.factory.FactoryBean;
+import org.springframework.beans.factory.config.BeanDefinitionHolder;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.beans.factory.support.RootBeanDefinition;
 
@@ -50,6 +52,16 @@ class BeanTypesTests {
 		this.beanFactory.registerSingleton("here", new LocalLockProvider());
 		define("hidden", String.class);
 		assertThat(BeanTypes.names(this.beanFactory, LockProvider.class)).containsExactly("here", "above");
+	}
+
+	@Test
+	void scopedProxyHasTheTypeOfItsTarget() {
+		RootBeanDefinition target = new RootBeanDefinition(LocalLockProvider.class);
+		target.setScope("refresh");
+		BeanDefinitionHolder proxy = ScopedProxyUtils.createScopedProxy(new BeanDefinitionHolder(target, "scoped"),
+				this.beanFactory, true);
+		this.beanFactory.registerBeanDefinition("scoped", proxy.getBeanDefinition());
+		assertThat(BeanTypes.names(this.beanFactory, LockProvider.class)).contains("scoped");
 	}
 
 	@Test

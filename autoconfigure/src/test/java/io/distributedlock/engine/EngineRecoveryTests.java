@@ -69,6 +69,43 @@ class EngineRecoveryTests {
 	}
 
 	@Test
+	void requestThatDoesNotWaitLearnsThatAFirstAttemptWasGranted() {
+		ManualEngine manual = new ManualEngine(false);
+		ManualRequester first = manual.requester();
+		ManualRequester late = manual.requester(ManualEngine.REQUEST.withWaitTime(Duration.ZERO));
+		assertThat(first.step()).isFalse();
+		assertThat(late.request.step()).isEqualTo(RunningRequest.Progress.WAIT);
+		manual.provider.answer(ManualEngine.KEY);
+		assertThat(first.step()).isTrue();
+		assertThat(late.isSignalled()).isTrue();
+		assertThat(late.request.step()).isEqualTo(RunningRequest.Progress.BUSY);
+	}
+
+	@Test
+	void answerThatAnotherRequestHasHandledIsTheRequestersAllTheSame() {
+		ManualEngine manual = new ManualEngine(false);
+		ManualRequester first = manual.requester();
+		ManualRequester next = manual.requester();
+		assertThat(first.step()).isFalse();
+		assertThat(next.step()).isFalse();
+		manual.provider.answer(ManualEngine.KEY);
+		assertThat(next.step()).isFalse();
+		assertThat(first.isHeld()).isTrue();
+		assertThat(first.step()).isTrue();
+	}
+
+	@Test
+	void engineThatStopsMakesNoFirstAttempt() {
+		ManualEngine manual = new ManualEngine(false);
+		manual.engine.beginStop();
+		ManualRequester refused = manual.requester();
+		assertThat(refused.stepOrFail()).isFalse();
+		assertThat(refused.hasFailed()).isTrue();
+		assertThat(manual.provider.hasAttempt()).isFalse();
+		manual.checkNothingRemains();
+	}
+
+	@Test
 	void requestBehindAWaiterIsToldNoAnswerFromBeforeItArrived() {
 		ManualEngine manual = new ManualEngine(false);
 		manual.provider.takeElsewhere();

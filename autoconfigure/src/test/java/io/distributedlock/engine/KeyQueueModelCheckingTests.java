@@ -93,6 +93,28 @@ class KeyQueueModelCheckingTests {
 
 	@Test
 	@Tag("full")
+	void grantOfAFirstAttemptIsHandledByItsRequesterOrByAnother() {
+		Exploration.run(invocations(), () -> {
+			ManualEngine fixture = new ManualEngine(false);
+			ManualRequester first = fixture.requester();
+			ManualRequester next = fixture.requester();
+			check(!first.step() && !next.step(), "served without an answer");
+			fixture.provider.answer(KEY);
+			together(first::step, next::step);
+			check(first.step() && first.isHeld() && !next.isHeld(), "the first request is not served");
+			first.release();
+			fixture.environment.runTasks();
+			while (!next.step()) {
+				check(fixture.provider.hasAttempt(), "the next waiter neither attempts nor has the lock");
+				fixture.provider.answer(KEY);
+			}
+			next.release();
+			fixture.checkNothingRemains();
+		});
+	}
+
+	@Test
+	@Tag("full")
 	void attemptThatFailsMeetsAnArrival() {
 		Exploration.run(invocations(), () -> {
 			ManualEngine fixture = new ManualEngine(false);

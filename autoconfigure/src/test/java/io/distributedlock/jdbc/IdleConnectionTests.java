@@ -119,7 +119,7 @@ class IdleConnectionTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void attemptWithoutAWaitReplacesConnectionsThatTheServerHasEnded(Database kind) throws Exception {
+	void oneAttemptFailsAfterTheServerHasEndedAllConnections(Database kind) throws Exception {
 		DataSource database = TestDatabases.withTable(kind.source.get());
 		TcpProxy proxy = proxy(database);
 		JdbcLockProvider provider = provider(database, proxy);
@@ -131,18 +131,26 @@ class IdleConnectionTests {
 		await().untilAsserted(
 				() -> assertThat(jdbc.queryForList(kind.all, Long.class)).doesNotContainAnyElementsOf(sessions));
 		awaitIdle();
-		acquireAndRelease(provider);
+		assertOneAttemptFails(provider);
 	}
 
 	@ParameterizedTest
 	@EnumSource
-	void attemptWithoutAWaitReplacesConnectionsThatTheNetworkHasCut(Database kind) throws Exception {
+	void oneAttemptFailsAfterTheNetworkHasCutAllConnections(Database kind) throws Exception {
 		DataSource database = TestDatabases.withTable(kind.source.get());
 		TcpProxy proxy = proxy(database);
 		JdbcLockProvider provider = provider(database, proxy);
 		openSeveral(provider, proxy);
 		proxy.cutAll();
 		awaitIdle();
+		assertOneAttemptFails(provider);
+	}
+
+	/** The engine asks again with another owner id, as long as its request may wait. */
+	private static void assertOneAttemptFails(JdbcLockProvider provider) {
+		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> attempt(provider))
+			.satisfies((ex) -> assertThat(ex.isTransient()).isTrue())
+			.satisfies((ex) -> assertThat(ex.isEffectUnknown()).isTrue());
 		acquireAndRelease(provider);
 	}
 

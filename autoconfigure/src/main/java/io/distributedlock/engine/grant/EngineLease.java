@@ -299,11 +299,13 @@ public final class EngineLease implements LockLease, ObserverScope.Source {
 	public @Nullable EngineLease keep() {
 		List<EngineLease> kept = new ArrayList<>(size());
 		for (EngineLease part : parts().toList()) {
+			// Before the hold is kept: a keeper without a handle would remain.
+			EngineLease keeper = new EngineLease(part.hold, ITSELF, Kind.KEPT, null);
 			if (part.releasing().hasEndedKeep() || !part.hold.keep()) {
 				kept.forEach(EngineLease::closeInBackground);
 				return null;
 			}
-			kept.add(new EngineLease(part.hold, ITSELF, Kind.KEPT, null));
+			kept.add(keeper);
 		}
 		return of(kept);
 	}

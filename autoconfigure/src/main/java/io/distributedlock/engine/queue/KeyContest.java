@@ -115,10 +115,10 @@ final class KeyContest {
 		}
 		StoreAttempt first = new StoreAttempt(this, nextOwner(), request, budget.mayWait(now), budget.endNanos())
 			.asFirst();
-		LockContender created = newContender();
-		first.beginSend(created, now, timeout, timeout < budget.callTimeoutNanos());
-		this.contender = created;
+		// Before the contender, which may notify at once.
 		this.attempt = first;
+		this.contender = newContender();
+		first.beginSend(this.contender, now, timeout, timeout < budget.callTimeoutNanos());
 		return first;
 	}
 
@@ -127,15 +127,41 @@ final class KeyContest {
 	 * being withdrawn from it. Called without the lock.
 	 */
 	void meetWithdrawal(StoreAttempt first) {
-		Withdrawal withdrawal = this.engine.pendingReleases().cancelWithdrawal(this.queue.key);
-		if (withdrawal.isUnderWay() || withdrawal.cancelled() != null) {
-			this.mutex.lock();
-			try {
-				record(withdrawal, first);
+		if (!this.engine.pendingReleases().hasWithdrawals()) {
+			return;
+		}
+		this.mutex.lock();
+		try {
+			if (this.attempt == first) {
+				record(this.engine.pendingReleases().cancelWithdrawal(this.queue.key), first);
 			}
-			finally {
-				this.mutex.unlock();
+		}
+		finally {
+			this.mutex.unlock();
+		}
+	}
+
+	/**
+	 * Ends an attempt whose sender has left before it began to send, because of an error.
+	 * Called without the lock.
+	 */
+	void dropUnsent(StoreAttempt current) {
+		if (current.isBegun()) {
+			return;
+		}
+		boolean abandoned = current.isAbandonedUnsent();
+		this.mutex.lock();
+		try {
+			if (this.attempt == current) {
+				this.attempt = null;
+				this.queue.signalHeadOrClose();
 			}
+		}
+		finally {
+			this.mutex.unlock();
+		}
+		if (abandoned) {
+			endAbandoned(current.contender(), false);
 		}
 	}
 
@@ -184,7 +210,13 @@ final class KeyContest {
 				closeUnused(created);
 				return;
 			}
-			LockContender present = adopt(created);
+			if (this.contender == null) {
+				this.contender = created;
+			}
+			else {
+				closeUnused(created);
+			}
+			LockContender present = this.contender;
 			if (present == null) {
 				// An attempt that was given up has taken the contender along just now.
 				this.mutex.follow(head::signal);
@@ -208,17 +240,6 @@ final class KeyContest {
 		finally {
 			this.mutex.unlock();
 		}
-	}
-
-	/** Returns the contender of the contest, which keeps the first one. */
-	private @Nullable LockContender adopt(@Nullable LockContender created) {
-		if (this.contender != null) {
-			closeUnused(created);
-		}
-		else {
-			this.contender = created;
-		}
-		return this.contender;
 	}
 
 	private void closeUnused(@Nullable LockContender created) {
@@ -297,8 +318,13 @@ final class KeyContest {
 				return;
 			}
 			this.queue.enter(current);
-			if (failure != null) {
-				failedOrInterrupted(current, failure, now);
+			if (failure != null && this.engine.isBlocking() && current.wasInterrupted()) {
+				// The failure is that of the interrupted thread only, which leaves by
+				// itself.
+				recordFailure(current, failure, now);
+			}
+			else if (failure != null) {
+				failed(current, failure, now);
 			}
 			else {
 				busy(current, (AttemptResult.Busy) Objects.requireNonNull(result), now);
@@ -348,16 +374,6 @@ final class KeyContest {
 		answers().record(new RequestOutcome.Busy(busy.holder()), this.mutex);
 	}
 
-	private void failedOrInterrupted(StoreAttempt current, AttemptFailure failure, long now) {
-		if (this.engine.isBlocking() && Thread.currentThread().isInterrupted()) {
-			// The failure is that of the interrupted thread only, which leaves by itself.
-			recordFailure(current, failure, now);
-		}
-		else {
-			failed(current, failure, now);
-		}
-	}
-
 	/** Records an attempt without an answer. Its owner id is never used again. */
 	private void recordFailure(StoreAttempt current, AttemptFailure failure, long now) {
 		this.owner = null;
@@ -392,7 +408,7 @@ final class KeyContest {
 	/**
 	 * Releases what an attempt was granted, or may have been. Called without the lock.
 	 */
-	private void release(StoreAttempt current, boolean answerSeen) {
+	void release(StoreAttempt current, boolean answerSeen) {
 		this.engine.pendingReleases().release(this.queue.key, current.owner(), current.lease(), answerSeen);
 	}
 
@@ -422,26 +438,11 @@ final class KeyContest {
 				this.contender = null;
 			}
 			this.enqueued |= current.willWait() && this.contender != null;
-			this.mutex.follow(() -> abandon(current, call));
+			this.mutex.follow(() -> current.abandon(call));
 		}
 		this.attempt = null;
 		failed(current, new AttemptFailure(failure, false), now);
 		this.queue.signalHeadOrClose();
-	}
-
-	private void abandon(StoreAttempt current, @Nullable StoreCall<?> call) {
-		boolean sent = true;
-		try {
-			if (call != null) {
-				call.abandon();
-				sent = call.mayHaveBeenSent();
-			}
-		}
-		finally {
-			if (sent) {
-				release(current, false);
-			}
-		}
 	}
 
 	/** The failure of a request whose time is over before the store has answered it. */

@@ -14,9 +14,7 @@ import io.distributedlock.engine.grant.GrantQueue;
 import io.distributedlock.engine.grant.HeldGrant;
 import io.distributedlock.engine.grant.Hold;
 import io.distributedlock.engine.grant.RequestOutcome;
-import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockGrant;
-import io.distributedlock.provider.StoreCall;
 
 /**
  * The local queue of one key, in which each request finds out what to do next. Of all
@@ -77,7 +75,7 @@ final class KeyQueue implements GrantQueue {
 	 * not come in time.
 	 */
 	KeyRequest.Turn turnOfFirst(KeyRequest request, StoreAttempt first) {
-		if (!handleAnswer(first) && !Nanos.isPast(first.deadlineNanos(), this.engine.nanoTime())
+		if (!first.handleAnswer() && !Nanos.isPast(first.deadlineNanos(), this.engine.nanoTime())
 				&& !this.engine.stopState().isStopping()) {
 			return request.await(first.deadlineNanos());
 		}
@@ -87,8 +85,9 @@ final class KeyQueue implements GrantQueue {
 	private KeyRequest.Turn turnAfterFirst(KeyRequest request, StoreAttempt first) {
 		this.mutex.lock();
 		try {
+			boolean givenUp = first.isFirst() && this.closed;
 			enter(first);
-			if (this.closed) {
+			if (givenUp) {
 				return KeyRequest.Turn.CLOSED;
 			}
 		}
@@ -96,17 +95,8 @@ final class KeyQueue implements GrantQueue {
 			this.mutex.unlock();
 		}
 		// Whoever answers between the last look and the entry leaves it to this thread.
-		handleAnswer(first);
+		first.handleAnswer();
 		return turn(request);
-	}
-
-	/** Handles an answer that may be left to the requester. Called without the lock. */
-	private static boolean handleAnswer(StoreAttempt first) {
-		StoreCall<AttemptResult> done = first.doneCall();
-		if (done != null) {
-			first.contest().answered(first, done);
-		}
-		return done != null;
 	}
 
 	/**
@@ -117,7 +107,6 @@ final class KeyQueue implements GrantQueue {
 		if (!attempt.isFirst()) {
 			return;
 		}
-		attempt.leaveToQueue();
 		KeyRequest request = attempt.requester();
 		if (!this.closed && !request.queued && !request.isComplete()) {
 			if (contest() != attempt.contest()) {
@@ -130,7 +119,11 @@ final class KeyQueue implements GrantQueue {
 				// It waits for the attempt as the head, which it is no more.
 				this.mutex.follow(second::signal);
 			}
+			if (this.grant != null) {
+				new HandOff(this, this.grant).passOn();
+			}
 		}
+		attempt.leaveToQueue();
 	}
 
 	/** Adds a request to the end of the queue, and makes its first turn. */
@@ -168,7 +161,7 @@ final class KeyQueue implements GrantQueue {
 				this.mutex.unlock();
 			}
 			// A requester that is slow to take its answer holds up nobody.
-			handleAnswer(answered);
+			answered.handleAnswer();
 		}
 		return KeyRequest.Turn.DONE;
 	}
@@ -225,6 +218,10 @@ final class KeyQueue implements GrantQueue {
 
 	/** Lets the head wait for the attempt, at most until it is overdue. */
 	private KeyRequest.Turn awaitAttempt(StoreAttempt current, KeyRequest first, boolean mayWait) {
+		if (!mayWait && current.isFirst()) {
+			// Its grant is for somebody else.
+			contest().answers().addOverdue(first);
+		}
 		long end = first.budget().nextDeadlineNanos(mayWait);
 		return first.await(this.engine.isBlocking() ? end : Nanos.earlier(end, current.deadlineNanos()));
 	}
@@ -273,7 +270,9 @@ final class KeyQueue implements GrantQueue {
 		try {
 			if (first != null) {
 				first.leaveToQueue();
-				first.contest().headLeft();
+				if (attempt() == first) {
+					first.contest().headLeft();
+				}
 			}
 			if (request.queued) {
 				end(request, new RequestOutcome.Abandoned());
@@ -283,7 +282,8 @@ final class KeyQueue implements GrantQueue {
 			this.mutex.unlock();
 		}
 		if (first != null) {
-			handleAnswer(first);
+			first.handleAnswer();
+			first.contest().dropUnsent(first);
 		}
 	}
 
@@ -353,6 +353,8 @@ final class KeyQueue implements GrantQueue {
 		// Kept before the grant is put in place: one that does not begin would remain.
 		this.mutex.follow(() -> next.begin(hold));
 		this.grant = held;
+		// The requester is told by the hold that begins, and enters no queue.
+		current.leaveToQueue();
 		contest().recordGrant();
 		removeHolder(next);
 		return null;

@@ -57,7 +57,7 @@ public final class KeyQueueRegistry {
 			return null;
 		}
 		if (first != null && this.engine.provider().isExclusive() && this.queues.putIfAbsent(key, created) != null) {
-			first.contender().close();
+			QueueMutex.run(first.contender()::close);
 			return null;
 		}
 		return first;

@@ -108,10 +108,11 @@ public final class KeyRequest implements RunningRequest {
 				attemptFirst();
 			}
 			Turn turn = turn();
-			while (turn == Turn.SEND) {
+			while (turn == Turn.SEND && !isInterrupted()) {
 				turn = send(Objects.requireNonNull(this.queue));
 			}
-			return (turn == Turn.WAIT) ? Progress.WAIT : end();
+			// An interrupted runner leaves before it attempts again.
+			return (turn == Turn.WAIT || turn == Turn.SEND) ? Progress.WAIT : end();
 		}
 		catch (RuntimeException | Error ex) {
 			report(isInterrupted() ? AcquireOutcome.INTERRUPTED : AcquireOutcome.FAILED, ex);
@@ -124,21 +125,20 @@ public final class KeyRequest implements RunningRequest {
 	 * it.
 	 */
 	private void attemptFirst() {
-		StoreAttempt opened = (maySend() && !this.engine.stopState().isStopping()) ? this.queues.openFor(this) : null;
+		StoreAttempt opened = maySend() ? this.queues.openFor(this) : null;
 		if (opened == null) {
 			return;
 		}
 		// Known before the call: a request that fails during it leaves the queue.
 		this.queue = opened.contest().queue();
 		this.first = opened;
-		try {
-			opened.contest().meetWithdrawal(opened);
+		if (this.engine.stopState().isStopping()) {
+			// Whoever stops the engine waits only for attempts that were known before.
+			opened.contest().failed(opened, this.engine.failures().shuttingDown(this.key), false);
 		}
-		catch (RuntimeException | Error ex) {
-			opened.contest().failed(opened, ex, false);
-			return;
+		else {
+			opened.send(mayBlock());
 		}
-		opened.send(mayBlock());
 	}
 
 	private Turn turn() {
@@ -167,9 +167,7 @@ public final class KeyRequest implements RunningRequest {
 			return Turn.WAIT;
 		}
 		present.withContest((contest) -> contest.send(this.budget));
-		Turn turn = present.turn(this);
-		// An interrupted runner leaves before it attempts again.
-		return (turn == Turn.SEND && isInterrupted()) ? Turn.WAIT : turn;
+		return present.turn(this);
 	}
 
 	/**

@@ -65,7 +65,7 @@ final class QueueMutex {
 	}
 
 	/** One action that fails drops no other. */
-	private static void run(Runnable action) {
+	static void run(Runnable action) {
 		try {
 			action.run();
 		}

@@ -49,6 +49,10 @@ final class StoreAttempt {
 
 	private long sentNanos;
 
+	private boolean begun;
+
+	private volatile boolean interrupted;
+
 	/** Whether the requester takes the answer, as it is not in the queue. */
 	private volatile boolean first;
 
@@ -168,28 +172,63 @@ final class StoreAttempt {
 	 * @param mayBlock whether the current thread waits for the answer
 	 */
 	void send(boolean mayBlock) {
-		LockContender used = contender();
-		Duration timeout = Duration.ofNanos(this.timeoutNanos);
+		this.begun = true;
+		boolean sent = false;
 		boolean abandoned = false;
 		try {
-			StoreCall<AttemptResult> begun = mayBlock
+			if (this.first) {
+				this.contest.meetWithdrawal(this);
+			}
+			Duration timeout = Duration.ofNanos(this.timeoutNanos);
+			LockContender used = contender();
+			sent = true;
+			StoreCall<AttemptResult> call = mayBlock
 					? used.attemptBlocking(this.owner, this.lease, this.willWait, timeout)
 					: used.attempt(this.owner, this.lease, this.willWait, timeout);
-			if (!this.call.compareAndSet(null, begun)) {
+			this.interrupted = Thread.currentThread().isInterrupted();
+			if (!this.call.compareAndSet(null, call)) {
 				abandoned = true;
-				begun.abandon();
+				call.abandon();
 			}
-			else if (!this.first || !begun.isDone()) {
-				begun.onDone(() -> done(begun));
+			else if (!this.first || !call.isDone()) {
+				call.onDone(() -> done(call));
 			}
 		}
 		catch (RuntimeException | Error ex) {
-			this.contest.failed(this, ex, true);
+			this.interrupted = Thread.currentThread().isInterrupted();
+			this.contest.failed(this, ex, sent);
 			abandoned |= this.givenUpUnsent;
 		}
 		if (abandoned) {
-			this.contest.endAbandoned(used, this.willWait);
+			this.contest.endAbandoned(contender(), this.willWait);
 		}
+	}
+
+	/**
+	 * Handles an answer that may be left to the requester. Called without the lock.
+	 * @return {@code false} if there is none yet
+	 */
+	boolean handleAnswer() {
+		StoreCall<AttemptResult> done = doneCall();
+		if (done != null) {
+			this.contest.answered(this, done);
+		}
+		return done != null;
+	}
+
+	/** Whether its sender has begun to send it; asked by the sender. */
+	boolean isBegun() {
+		return this.begun;
+	}
+
+	/** Whether the sender was interrupted when the call had ended or begun. */
+	boolean wasInterrupted() {
+		return this.interrupted;
+	}
+
+	/** Whether the attempt was given up before its sender had a call. */
+	boolean isAbandonedUnsent() {
+		return this.givenUpUnsent;
 	}
 
 	private void done(StoreCall<AttemptResult> ended) {
@@ -216,6 +255,25 @@ final class StoreAttempt {
 		StoreCall<?> known = (this.call.getAndSet(GIVEN_UP) instanceof StoreCall<?> begun) ? begun : null;
 		this.givenUpUnsent = known == null;
 		return known;
+	}
+
+	/**
+	 * Abandons the call of an attempt that was given up, and releases what it may have
+	 * been granted.
+	 */
+	void abandon(@Nullable StoreCall<?> known) {
+		boolean sent = true;
+		try {
+			if (known != null) {
+				known.abandon();
+				sent = known.mayHaveBeenSent();
+			}
+		}
+		finally {
+			if (sent) {
+				this.contest.release(this, false);
+			}
+		}
 	}
 
 }

@@ -189,6 +189,11 @@ public final class PendingReleaseQueue {
 				: contender::close;
 	}
 
+	/** Whether any withdrawal is pending. */
+	public boolean hasWithdrawals() {
+		return !this.withdrawals.isEmpty();
+	}
+
 	/**
 	 * Cancels the withdrawal for a key that this process is about to wait for again.
 	 * @return what has become of it

@@ -46,7 +46,8 @@ final class KeyEvaluationContext extends StandardEvaluationContext {
 
 	/**
 	 * Accessor of properties that SpEL may keep: an optimal one it asks for again with
-	 * each call, unless it compiles the expression.
+	 * each call, unless it compiles the expression. A getter that fails is called twice,
+	 * because SpEL looks for another accessor then.
 	 */
 	static final class KeptPropertyAccessor extends ReflectivePropertyAccessor {
 

@@ -125,15 +125,6 @@ final class SessionDataSource extends DelegatingDataSource {
 	}
 
 	/**
-	 * Whether a session that has failed may have been dead when the pool lent it unasked,
-	 * because it has answered nothing since then.
-	 */
-	static boolean mayHaveBeenLentDead(Connection physical) {
-		return Proxy.isProxyClass(physical.getClass())
-				&& Proxy.getInvocationHandler(physical) instanceof Session session && session.statements <= 1;
-	}
-
-	/**
 	 * Physical connection that is trusted to be alive for a time after its last answer.
 	 * Its pool lends it to one thread at a time.
 	 */
@@ -144,9 +135,6 @@ final class SessionDataSource extends DelegatingDataSource {
 		 * because a session whose statement gets no answer does not return to the pool.
 		 */
 		private Deadline trusted = Deadline.afterNanos(TRUSTED_NANOS);
-
-		/** How many statements were created since the session was lent unasked. */
-		private int statements = Integer.MAX_VALUE;
 
 		private Session(Connection target) {
 			super(target);
@@ -161,7 +149,6 @@ final class SessionDataSource extends DelegatingDataSource {
 		@Override
 		void onCreated(Statement created) {
 			this.trusted = Deadline.afterNanos(TRUSTED_NANOS);
-			this.statements = (this.statements <= 1) ? this.statements + 1 : Integer.MAX_VALUE;
 		}
 
 		/**
@@ -174,7 +161,6 @@ final class SessionDataSource extends DelegatingDataSource {
 				Sql.execute(this.target, SessionDataSource.this.validationQuery);
 				this.trusted = Deadline.afterNanos(TRUSTED_NANOS);
 			}
-			this.statements = alive ? 0 : Integer.MAX_VALUE;
 			return true;
 		}
 

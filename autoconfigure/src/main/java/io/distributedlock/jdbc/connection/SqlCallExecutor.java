@@ -97,31 +97,10 @@ public final class SqlCallExecutor implements AutoCloseable {
 				(known != null && !known.abortsAtOnce()) ? Route.WORKER : Route.CALLER_IF_WARM);
 	}
 
-	/**
-	 * Executes a call, and an attempt once more if its connection was dead when it was
-	 * lent: the pool was not asked to find that out. Were the first one executed all the
-	 * same, the second has its owner, and finds that it has the lock.
-	 */
-	private <T extends @Nullable Object> T execute(CallKind kind, Duration timeout, SqlCall<T> call,
+	private <T extends @Nullable Object> T execute(CallKind kind, Duration timeout, SqlCall<T> plain,
 			Compensation<T> compensation, Route route) throws SQLException {
 		Deadline deadline = Deadline.after(timeout);
-		try {
-			return executeOnce(kind, deadline, timeout, new WorkerCall<>(call, compensation), route);
-		}
-		catch (DeadConnectionException dead) {
-			try {
-				return executeOnce(kind, deadline, timeout, new WorkerCall<>(call, compensation), Route.WORKER);
-			}
-			catch (LockProviderException ex) {
-				// That nothing was sent now says nothing about the first time.
-				throw ex.isEffectUnknown() ? ex
-						: new LockProviderException(ex.error(), ex.provider(), ex.problem(), dead);
-			}
-		}
-	}
-
-	private <T extends @Nullable Object> T executeOnce(CallKind kind, Deadline deadline, Duration timeout,
-			WorkerCall<T> call, Route route) throws SQLException {
+		WorkerCall<T> call = new WorkerCall<>(plain, compensation);
 		try {
 			if (!this.permits.tryAcquire(kind, deadline)) {
 				throw noConnection(
@@ -203,10 +182,8 @@ public final class SqlCallExecutor implements AutoCloseable {
 
 	private <T extends @Nullable Object> T run(CallKind kind, Deadline deadline, SqlCall<T> call) throws SQLException {
 		Connection connection = this.connections.borrow(deadline);
-		Connection physical = connection;
 		boolean usable = true;
 		try {
-			physical = this.connections.isOwn() ? connection.unwrap(Connection.class) : connection;
 			Dialect used = dialect(connection, deadline);
 			long leftNanos = deadline.remainingNanos();
 			if (leftNanos <= 0) {
@@ -246,8 +223,7 @@ public final class SqlCallExecutor implements AutoCloseable {
 			if (SqlErrors.isReadOnly(ex)) {
 				this.connections.replaceConnections();
 			}
-			throw (kind == CallKind.ACQUIRE && SqlErrors.isConnectionLost(ex)
-					&& SessionDataSource.mayHaveBeenLentDead(physical)) ? new DeadConnectionException(ex) : ex;
+			throw ex;
 		}
 		finally {
 			if (usable) {
@@ -312,15 +288,6 @@ public final class SqlCallExecutor implements AutoCloseable {
 	public void close() {
 		this.workers.values().forEach(ExecutorService::shutdown);
 		this.aborters.shutdown();
-	}
-
-	/** Loss of a connection that may have been dead before the call. */
-	private static final class DeadConnectionException extends SQLException {
-
-		private DeadConnectionException(SQLException ex) {
-			super(ex.getMessage(), ex.getSQLState(), ex.getErrorCode(), ex);
-		}
-
 	}
 
 	/** Thread that executes a call. */

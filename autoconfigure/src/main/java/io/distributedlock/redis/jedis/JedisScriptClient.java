@@ -39,6 +39,9 @@ import io.distributedlock.redis.script.SubscribedConnection;
  */
 public final class JedisScriptClient implements BlockingScriptClient {
 
+	/** The groups of workers for the slots whose master is not known. */
+	private static final int UNKNOWN_GROUPS = 8;
+
 	private static final @Nullable Field PROVIDER = ReflectionUtils.findField(UnifiedJedis.class, "provider");
 
 	private static final int SLOTS = 16_384;
@@ -76,7 +79,8 @@ public final class JedisScriptClient implements BlockingScriptClient {
 			return null;
 		}
 		String node = this.nodes.get(slot);
-		return (node != null) ? node : Integer.valueOf(slot);
+		// Slots without a known master share a few groups, so that threads stay few.
+		return (node != null) ? node : Integer.valueOf(slot % UNKNOWN_GROUPS);
 	}
 
 	@Override

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.OwnerId;
+import io.distributedlock.redis.script.RedisLayout;
 import io.distributedlock.redis.script.RedisTimer;
 import io.distributedlock.redis.script.ScriptCall;
 
@@ -196,7 +197,7 @@ final class PendingNodeReleases {
 		private Deadline until = Deadline.now();
 
 		private Release(ScriptCall script, @Nullable NodeCall attempt, Deadline giveUp) {
-			this.owner = new String(script.arguments()[0], StandardCharsets.US_ASCII);
+			this.owner = new String(script.arguments()[0], 0, RedisLayout.ID_LENGTH, StandardCharsets.US_ASCII);
 			this.script = script;
 			this.attempt = attempt;
 			this.giveUp = giveUp;
