@@ -1,5 +1,6 @@
 package io.distributedlock.zookeeper.session;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -43,7 +44,8 @@ public final class ZooKeeperOperations {
 	 */
 	ZooKeeperOperations(ZooKeeper zooKeeper, List<ACL> acl, Consumer<Code> answered) {
 		this.zooKeeper = zooKeeper;
-		this.acl = acl;
+		// A blocking call looks for null in the list, which an immutable one refuses.
+		this.acl = new ArrayList<>(acl);
 		this.answered = answered;
 	}
 
