@@ -1,7 +1,6 @@
 package io.distributedlock.jdbc.connection;
 
 import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
