@@ -149,9 +149,11 @@ final class KeyContest {
 		if (current.isBegun()) {
 			return;
 		}
-		boolean abandoned = current.isAbandonedUnsent();
+		boolean abandoned;
 		this.mutex.lock();
 		try {
+			// Whoever gives the attempt up does so under the lock.
+			abandoned = current.isAbandonedUnsent();
 			if (this.attempt == current) {
 				this.attempt = null;
 				this.queue.signalHeadOrClose();
