@@ -1,6 +1,7 @@
 package io.distributedlock.zookeeper;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -15,10 +16,15 @@ import org.junit.jupiter.api.condition.EnabledForJreRange;
 import io.distributedlock.LockError;
 import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.LockRequest;
+import io.distributedlock.engine.LockTemplate;
+import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.StoreCall;
@@ -272,6 +278,27 @@ class FreeLockCallsTests {
 		await().atMost(PATIENCE)
 			.until(() -> outcomeOf(this.process.release(grant, TIMEOUT), TIMEOUT) == ReleaseOutcome.RELEASED);
 		assertNothingRemains();
+	}
+
+	@Test
+	void engineEndsInTimeAtASilentServerAndCleansUpLater() {
+		LockSettings settings = LockSettings.defaults().withCallTimeout(Duration.ofMillis(300));
+		LockRequest request = LockRequest.of(LockKey.of("free", "other"));
+		try (LockTimer timer = new LockTimer();
+				LockTemplate locks = new LockTemplate(this.process, settings, timer, List.of(), List.of())) {
+			LockLease lease = locks.acquire(LockRequest.of(this.key));
+			try (WireFault silence = this.proxy.blackHole()) {
+				long begun = System.nanoTime();
+				lease.close();
+				assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> locks.tryAcquire(request))
+					.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_TIMEOUT));
+				// The attempt has its call time-out and the slack of a last answer.
+				assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(TimeBounds.withLoad(2 * 300 + 500));
+				assertThat(Thread.currentThread().isInterrupted()).isFalse();
+				assertThat(silence.hits()).isPositive();
+			}
+			assertNothingRemains();
+		}
 	}
 
 	@Test
