@@ -55,7 +55,8 @@ final class Measurements {
 			PERCENTILES.keySet()
 				.forEach((percentile) -> add(percentile(scenario, store, library, name, percentile), round,
 						histogram.getValueAtPercentile(percentile) / 1e3));
-			add(new Subject(scenario, store, library, name + "-max", "µs"), round, histogram.getMaxValue() / 1e3);
+			add(new Subject(scenario, store, library, statistic(name, "max"), "µs"), round,
+					histogram.getMaxValue() / 1e3);
 		});
 	}
 
@@ -67,7 +68,16 @@ final class Measurements {
 	}
 
 	private static Subject percentile(String scenario, String store, Library library, String name, double percentile) {
-		return new Subject(scenario, store, library, name + "-p" + Math.round(percentile), "µs");
+		return new Subject(scenario, store, library, statistic(name, "p" + Math.round(percentile)), "µs");
+	}
+
+	/**
+	 * Returns {@code lock-p50} of {@code lock}, and {@code lock-p50-cold} of its cold
+	 * latencies.
+	 */
+	private static String statistic(String name, String statistic) {
+		return name.endsWith(Measurement.COLD) ? name.replace(Measurement.COLD, "-" + statistic + Measurement.COLD)
+				: name + "-" + statistic;
 	}
 
 	/** Returns a row for each figure, and one for each that two builds of ours share. */
@@ -78,7 +88,7 @@ final class Measurements {
 					percentile(subject.scenario(), subject.store(), subject.library(), subject.metric(), percentile),
 					(histogram.getTotalCount() >= samples) ? histogram.getValueAtPercentile(percentile) / 1e3
 							: Double.NaN));
-			merged.put(subject.with(subject.metric() + "-max"), histogram.getMaxValue() / 1e3);
+			merged.put(subject.with(statistic(subject.metric(), "max")), histogram.getMaxValue() / 1e3);
 		});
 		List<Row> rows = new ArrayList<>();
 		this.figures.forEach((subject, rounds) -> {

@@ -43,7 +43,7 @@ record Options(List<String> scenarios, List<Store> stores, Set<Library> only, Du
 			  --only CONTENDER    %s (default: all)
 			  --seconds N         how long each contender is measured in a round (default: 5; quick: 1)
 			  --rounds N          how often each contender is measured (default: 5; quick: 3)
-			  --quick             the main scenarios within three minutes for each store
+			  --quick             the main scenarios within ten minutes for each store
 			  --ours-before JAR   measures another build of this library beside this one
 			  --publish           replaces the published results of the scenarios and stores of the last run
 			                      (docs/performance.json), then does what --report does

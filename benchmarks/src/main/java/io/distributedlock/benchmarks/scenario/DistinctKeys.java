@@ -4,8 +4,6 @@ import java.time.Duration;
 
 import io.distributedlock.benchmarks.Store;
 import io.distributedlock.benchmarks.contender.Ability;
-import io.distributedlock.benchmarks.contender.Contender;
-import io.distributedlock.benchmarks.contender.HeldLock;
 import io.distributedlock.benchmarks.contender.Library;
 
 /**
@@ -61,19 +59,9 @@ final class DistinctKeys implements Scenario {
 
 	@Override
 	public Answer work(WorkerContext worker, Task task) throws Exception {
-		Contender contender = worker.contender();
 		int keys = task.count(COUNT);
 		String prefix = Integer.toString(keys, Character.MAX_RADIX) + "-";
-		SimultaneousThreads.<Integer>run(THREADS, (thread) -> () -> {
-			for (int key = thread; key < keys; key += THREADS) {
-				HeldLock lock = contender.acquire(prefix + key, Uncontended.WAIT);
-				if (lock == null) {
-					throw new IllegalStateException("The free lock '" + prefix + key + "' was not acquired");
-				}
-				lock.release();
-			}
-			return keys;
-		});
+		Uncontended.lock(worker.contender(), prefix, THREADS, keys, Duration.ofHours(1));
 		return Footprint.now().answer();
 	}
 

@@ -1,20 +1,25 @@
 package io.distributedlock.benchmarks.scenario;
 
 import java.time.Duration;
+import java.util.Objects;
 
 import io.distributedlock.benchmarks.Store;
 import io.distributedlock.benchmarks.contender.Ability;
+import io.distributedlock.benchmarks.contender.HeldLock;
 import io.distributedlock.benchmarks.contender.Library;
 import io.distributedlock.benchmarks.server.Counters;
 
 /**
  * One process that holds 10,000 locks for longer than their lease, also after it has
- * acquired and released them all a number of times. The memory of the harness itself is
- * measured with handles that lock nothing, and subtracted.
+ * acquired and released them all a number of times. The heap of a lock is what the second
+ * half of them adds, so that it has no part in what is there once. The memory of the
+ * harness itself is measured with handles that lock nothing, and subtracted.
  */
 final class HeldLocks implements Scenario {
 
 	private static final int LOCKS = 10_000;
+
+	private static final int HALF = LOCKS / 2;
 
 	private static final Duration HOLD = Duration.ofSeconds(40);
 
@@ -22,7 +27,7 @@ final class HeldLocks implements Scenario {
 
 	private final int refills;
 
-	private final LockHolders holders = new LockHolders();
+	private final LockHolders holders = new LockHolders(LOCKS);
 
 	HeldLocks(int refills) {
 		this.refills = refills;
@@ -62,13 +67,13 @@ final class HeldLocks implements Scenario {
 	@Override
 	public Measurement measure(Trial trial) throws InterruptedException {
 		run(trial, Step.WARM_UP);
-		Answer without = run(trial, Step.HOLD_NOTHING);
+		double halfOfNothing = run(trial, Step.HOLD_NOTHING).value("heap");
+		double harness = run(trial, Step.HOLD_NOTHING_ELSE).value("heap") - halfOfNothing;
 		run(trial, Step.RELEASE);
 		Answer empty = run(trial, Step.LOOK);
-		double harness = without.value("heap") - empty.value("heap");
 		long sizeBefore = trial.size();
-		run(trial, Step.ACQUIRE);
-		Answer held = run(trial, Step.LOOK);
+		double half = run(trial, Step.ACQUIRE).value("heap");
+		Answer held = run(trial, Step.ACQUIRE_OTHERS);
 		Counters before = trial.counters();
 		double cpuBefore = run(trial, Step.LOOK_AT_CPU).value("cpu");
 		long begin = System.nanoTime();
@@ -79,8 +84,7 @@ final class HeldLocks implements Scenario {
 		double kept = (double) trial.size() - sizeBefore;
 		run(trial, Step.RELEASE);
 		Answer released = run(trial, Step.LOOK);
-		return Measurement
-			.of(new Figure("heap", (held.value("heap") - empty.value("heap") - harness) / LOCKS, "bytes per lock"))
+		return Measurement.of(new Figure("heap", (held.value("heap") - half - harness) / HALF, "bytes per lock"))
 			.with("threads", held.value("threads") - empty.value("threads"), "count")
 			.with("cpu", 100 * cpu / nanos, "% of a processor")
 			.with("commands", counted.commands(), nanos / 1e9, "per second")
@@ -100,18 +104,19 @@ final class HeldLocks implements Scenario {
 		switch (Step.values()[task.count(STEP)]) {
 			case WARM_UP -> {
 				// Loads classes and opens connections.
-				this.holders.acquire(worker.contender(), 100);
+				this.holders.acquire(worker.contender()::acquire, 0, 100);
 				this.holders.release();
 			}
-			case HOLD_NOTHING -> this.holders.acquire((key, wait) -> () -> {
-			}, LOCKS);
+			case HOLD_NOTHING -> this.holders.acquire(HeldLocks::nothing, 0, HALF);
+			case HOLD_NOTHING_ELSE -> this.holders.acquire(HeldLocks::nothing, HALF, LOCKS);
 			case ACQUIRE -> {
 				for (int i = 0; i < this.refills; i++) {
-					this.holders.acquire(worker.contender(), LOCKS);
+					this.holders.acquire(worker.contender()::acquire, 0, LOCKS);
 					this.holders.release();
 				}
-				this.holders.acquire(worker.contender(), LOCKS);
+				this.holders.acquire(worker.contender()::acquire, 0, HALF);
 			}
+			case ACQUIRE_OTHERS -> this.holders.acquire(worker.contender()::acquire, HALF, LOCKS);
 			case RELEASE -> this.holders.release();
 			case LOOK_AT_CPU -> {
 				return Answer.empty().with("cpu", Footprint.cpuNanos());
@@ -123,9 +128,14 @@ final class HeldLocks implements Scenario {
 		return Footprint.now().answer();
 	}
 
+	/** Returns a handle of one reference, as those of the contenders are. */
+	private static HeldLock nothing(String key, Duration wait) {
+		return () -> Objects.requireNonNull(key);
+	}
+
 	private enum Step {
 
-		WARM_UP, HOLD_NOTHING, ACQUIRE, RELEASE, LOOK, LOOK_AT_CPU
+		WARM_UP, HOLD_NOTHING, HOLD_NOTHING_ELSE, ACQUIRE, ACQUIRE_OTHERS, RELEASE, LOOK, LOOK_AT_CPU
 
 	}
 

@@ -8,10 +8,10 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.IntFunction;
+import java.util.stream.IntStream;
 
 import org.jspecify.annotations.Nullable;
 
-import io.distributedlock.benchmarks.contender.Contender;
 import io.distributedlock.benchmarks.contender.HeldLock;
 
 /**
@@ -26,27 +26,27 @@ final class LockHolders {
 
 	private final List<List<HeldLock>> held = new ArrayList<>();
 
-	LockHolders() {
+	/** Made once, so that no measurement of the heap sees them appear. */
+	private final List<String> keys;
+
+	LockHolders(int locks) {
+		this.keys = IntStream.range(0, locks).mapToObj((lock) -> "held-" + lock).toList();
 		for (int number = 0; number < THREADS; number++) {
 			this.held.add(new ArrayList<>());
 		}
 	}
 
-	void acquire(Acquiring acquiring, int locks) throws Exception {
+	void acquire(Acquiring acquiring, int first, int end) throws Exception {
 		onEach((number) -> () -> {
-			for (int lock = number; lock < locks; lock += THREADS) {
-				HeldLock acquired = acquiring.acquire("held-" + lock, Duration.ofSeconds(30));
+			for (int lock = first + number; lock < end; lock += THREADS) {
+				HeldLock acquired = acquiring.acquire(this.keys.get(lock), Duration.ofSeconds(30));
 				if (acquired == null) {
-					throw new IllegalStateException("The free lock 'held-" + lock + "' was not acquired");
+					throw new IllegalStateException("The free lock '" + this.keys.get(lock) + "' was not acquired");
 				}
 				this.held.get(number).add(acquired);
 			}
 			return null;
 		});
-	}
-
-	void acquire(Contender contender, int locks) throws Exception {
-		acquire(contender::acquire, locks);
 	}
 
 	void release() throws Exception {

@@ -18,6 +18,9 @@ import io.distributedlock.benchmarks.server.Counters;
  */
 public record Measurement(List<Figure> figures, Map<String, Histogram> latencies) {
 
+	/** What the names of figures of a JVM that is not warm end with. */
+	public static final String COLD = "-cold";
+
 	static Measurement of(Figure... figures) {
 		return new Measurement(List.of(figures), Map.of());
 	}
@@ -44,9 +47,13 @@ public record Measurement(List<Figure> figures, Map<String, Histogram> latencies
 	}
 
 	Measurement with(String name, Histogram histogram) {
+		return with(new Measurement(List.of(), Map.of(name, histogram)));
+	}
+
+	Measurement with(Measurement added) {
 		Map<String, Histogram> all = new LinkedHashMap<>(this.latencies);
-		all.put(name, histogram);
-		return new Measurement(this.figures, all);
+		all.putAll(added.latencies);
+		return new Measurement(with(added.figures).figures, all);
 	}
 
 	/** Whether the trial shows that two holders had a lock at once. */

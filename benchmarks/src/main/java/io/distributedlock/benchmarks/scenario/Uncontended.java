@@ -2,6 +2,7 @@ package io.distributedlock.benchmarks.scenario;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.HdrHistogram.Histogram;
 
@@ -14,7 +15,9 @@ import io.distributedlock.benchmarks.server.Counters;
 
 /**
  * Threads that acquire and release free locks, each with a key that is new, as the number
- * of an order is.
+ * of an order is: in a new JVM that is cold, and in the same one when it is warm. What is
+ * compiled depends on how often it has run, so that cold means the same locks for each
+ * contender, not the same time.
  */
 final class Uncontended implements Scenario {
 
@@ -23,6 +26,18 @@ final class Uncontended implements Scenario {
 	 * Spring Integration may conflict with those of other keys.
 	 */
 	static final Duration WAIT = Duration.ofSeconds(1);
+
+	private static final int COLD_AFTER = 1500;
+
+	/** Enough for a p99, and for a processor time in steps of 10 ms. */
+	private static final int COLD_LOCKS = 3000;
+
+	private static final int WARM_AFTER = 30_000;
+
+	/** A store that waits for the disk would take minutes. */
+	private static final Duration LONGEST = Duration.ofSeconds(20);
+
+	private static final String LOCKS = "locks";
 
 	private final int threads;
 
@@ -41,39 +56,56 @@ final class Uncontended implements Scenario {
 	}
 
 	@Override
-	public Measurement measure(Trial trial) {
-		Duration warmUp = trial.warmUp(1);
-		if (!warmUp.isZero()) {
-			trial.run(1, task(warmUp));
-		}
-		Counters before = trial.counters();
-		List<Answer> answers = trial.run(1, task(trial.duration()));
-		Counters counted = trial.counters().since(before);
-		double pairs = Answer.sum(answers, "pairs");
-		return Measurement.of(new Figure("throughput", pairs / Answer.sum(answers, "seconds"), "locks/s"))
-			.with("lock", Answer.latencies(answers))
-			.withCosts(counted, pairs);
+	public Duration estimate(Duration duration) {
+		return duration.plusSeconds(8);
 	}
 
-	private Task task(Duration duration) {
-		return Task.of(this).with(Task.MILLIS, duration.toMillis());
+	@Override
+	public Measurement measure(Trial trial) {
+		run(trial, COLD_AFTER, LONGEST);
+		Answer cold = run(trial, COLD_LOCKS, LONGEST);
+		run(trial, WARM_AFTER - COLD_AFTER - COLD_LOCKS, LONGEST);
+		Counters before = trial.counters();
+		Answer warm = run(trial, Integer.MAX_VALUE, trial.duration());
+		Counters counted = trial.counters().since(before);
+		return figures(warm, "").with(figures(cold, Measurement.COLD)).withCosts(counted, warm.value("pairs"));
+	}
+
+	private Answer run(Trial trial, int locks, Duration longest) {
+		return trial.runAlone(Task.of(this).with(LOCKS, locks).with(Task.MILLIS, longest.toMillis()));
+	}
+
+	private Measurement figures(Answer answer, String suffix) {
+		Histogram latencies = Answer.latencies(List.of(answer));
+		// The threads do nothing else, and their start is not measured.
+		return Measurement.of(new Figure("throughput" + suffix, this.threads * 1e9 / latencies.getMean(), "locks/s"))
+			.with("cpu" + suffix, answer.value("cpu"), "µs per lock")
+			.with("lock" + suffix, latencies);
 	}
 
 	@Override
 	public Answer work(WorkerContext worker, Task task) throws Exception {
-		Contender contender = worker.contender();
-		long nanos = task.duration().toNanos();
-		String run = task.key() + "-" + Long.toString(System.nanoTime(), Character.MAX_RADIX);
-		long begin = System.nanoTime();
-		List<Histogram> histograms = SimultaneousThreads.run(this.threads, (thread) -> () -> {
+		String prefix = task.key() + "-" + Long.toString(System.nanoTime(), Character.MAX_RADIX) + "-";
+		return lock(worker.contender(), prefix, this.threads, task.count(LOCKS), task.duration());
+	}
+
+	/**
+	 * Acquires and releases free locks, until there were enough or the time is over.
+	 * @return how many, their latencies, and the processor time of this JVM for each in
+	 * microseconds, with that of the compiler and the collector
+	 */
+	static Answer lock(Contender contender, String prefix, int threads, int locks, Duration longest) throws Exception {
+		AtomicInteger left = new AtomicInteger(locks);
+		long cpuBefore = Footprint.cpuNanos();
+		List<Histogram> histograms = SimultaneousThreads.run(threads, (thread) -> () -> {
 			Histogram histogram = Latencies.newHistogram();
-			String prefix = run + "-" + thread + "-";
 			long last = System.nanoTime();
-			long end = last + nanos;
-			for (long number = 0; last - end < 0; number++) {
-				HeldLock lock = contender.acquire(prefix + number, WAIT);
+			long end = last + longest.toNanos();
+			for (long number = 0; last - end < 0 && left.getAndDecrement() > 0; number++) {
+				String key = prefix + thread + "-" + number;
+				HeldLock lock = contender.acquire(key, WAIT);
 				if (lock == null) {
-					throw new IllegalStateException("The free lock '" + prefix + number + "' was not acquired");
+					throw new IllegalStateException("The free lock '" + key + "' was not acquired");
 				}
 				lock.release();
 				long now = System.nanoTime();
@@ -82,12 +114,10 @@ final class Uncontended implements Scenario {
 			}
 			return histogram;
 		});
+		double cpu = Footprint.cpuNanos() - cpuBefore;
 		Histogram all = Latencies.newHistogram();
 		histograms.forEach(all::add);
-		return Answer.empty()
-			.with("pairs", all.getTotalCount())
-			.with("seconds", (System.nanoTime() - begin) / 1e9)
-			.with(all);
+		return Answer.empty().with("pairs", all.getTotalCount()).with("cpu", cpu / 1e3 / all.getTotalCount()).with(all);
 	}
 
 }

@@ -74,15 +74,42 @@ class MeasurementsTests {
 			.containsExactly("wait-p50", "wait-p90", "wait-max");
 	}
 
+	@Test
+	void coldFiguresHaveRatiosOfTheirOwn() {
+		addCold(Library.RAW, 100, 1);
+		addCold(Library.OURS, 50, 3);
+		assertThat(row(Library.OURS, "throughput-cold").ratioToRaw()).isEqualTo(0.5);
+		assertThat(row(Library.OURS, "lock-p50-cold").ratioToRaw()).isCloseTo(3, withinPercentage(1));
+		assertThat(row(Library.OURS, "lock-max-cold").value()).isCloseTo(3000, withinPercentage(1));
+	}
+
+	private void addCold(Library library, double throughput, int millis) {
+		this.measurements.add("uncontended-1", "redis", library, 0,
+				new Measurement(List.of(new Figure("throughput-cold", throughput, "locks/s")),
+						Map.of("lock-cold", latencies(100, millis))));
+	}
+
+	private Row row(Library library, String metric) {
+		return this.measurements.rows()
+			.stream()
+			.filter((row) -> row.contender().equals(library.label()) && row.metric().equals(metric))
+			.findFirst()
+			.orElseThrow();
+	}
+
 	private Row row(String metric) {
-		return this.measurements.rows().stream().filter((row) -> row.metric().equals(metric)).findFirst().orElseThrow();
+		return row(Library.OURS, metric);
 	}
 
 	private void addLatencies(int round, int samples, int millis) {
+		this.measurements.add("hand-over", "redis", Library.OURS, round,
+				new Measurement(List.of(), Map.of("wait", latencies(samples, millis))));
+	}
+
+	private static Histogram latencies(int samples, int millis) {
 		Histogram histogram = Latencies.newHistogram();
 		histogram.recordValueWithCount(Duration.ofMillis(millis).toNanos(), samples);
-		this.measurements.add("hand-over", "redis", Library.OURS, round,
-				new Measurement(List.of(), Map.of("wait", histogram)));
+		return histogram;
 	}
 
 	private void add(Library library, double... values) {
