@@ -13,12 +13,14 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockOperations;
 import io.distributedlock.LockRequest;
+import io.distributedlock.annotation.DistributedLock;
 import io.distributedlock.autoconfigure.DistributedLockAutoConfiguration;
 import io.distributedlock.autoconfigure.LockTransactionAutoConfiguration;
 import io.distributedlock.autoconfigure.jdbc.JdbcLockAutoConfiguration;
@@ -96,6 +98,21 @@ final class DistributedLockContender implements Contender {
 			DistributedLockAutoConfiguration.class, LockTransactionAutoConfiguration.class,
 			LockMetricsAutoConfiguration.class })
 	static class Application {
+
+		@Bean
+		LockedBean lockedBean() {
+			return new LockedBean();
+		}
+
+	}
+
+	/** Lets the application ask its store at the start, as those of users do. */
+	static class LockedBean {
+
+		@DistributedLock(name = "benchmark")
+		public void run() {
+			// Not called: the bodies are those of the scenarios.
+		}
 
 	}
 
