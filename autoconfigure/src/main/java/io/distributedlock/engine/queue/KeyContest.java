@@ -231,7 +231,8 @@ final class KeyContest {
 		finally {
 			this.mutex.unlock();
 		}
-		current.send(false);
+		// A thread of the requester may wait for the store; others wait for that thread.
+		current.send(sender != null && this.engine.isBlocking());
 	}
 
 	private boolean needsContender() {
@@ -449,7 +450,9 @@ final class KeyContest {
 
 	/** The failure of a request whose time is over before the store has answered it. */
 	LockProviderException unanswered() {
-		return this.engine.failures().unanswered(this.queue.key, answers().latest());
+		StoreAttempt current = this.attempt;
+		return (current != null && current.isPrepared()) ? this.engine.failures().notAsked(this.queue.key)
+				: this.engine.failures().unanswered(this.queue.key, answers().latest());
 	}
 
 	/**
