@@ -155,8 +155,9 @@
  * <ol>
  * <li><b>Attempt.</b> On a connection of a pool of its own, {@code SELECT … FOR UPDATE}
  * locks the row; one that does not exist is inserted and committed first. An attempt that
- * waits does so in the queue of the database for half a call's time-out, another one does
- * not wait. Then the upsert of a lease is sent on another connection, in autocommit mode.
+ * waits does so in the queue of the database for half a call's time-out, if its request
+ * has a thread; another one does not wait. Then the upsert of a lease is sent on another
+ * connection, in autocommit mode.
  * An owner of a row lock that it finds has ended, because its row is locked here, and is
  * replaced; a lease that has not expired makes the lock busy. Last, a statement on the
  * first connection sets the time after which the server ends the session if it is idle:
