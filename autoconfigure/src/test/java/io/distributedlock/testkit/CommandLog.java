@@ -97,7 +97,8 @@ final class CommandLog implements LockProvider {
 			@Override
 			public StoreCall<AttemptResult> attemptBlocking(OwnerId owner, Duration lease, boolean willWait,
 					Duration timeout) {
-				return log(Kind.ATTEMPT, Set.of(owner), () -> contender.attemptBlocking(owner, lease, willWait, timeout));
+				return log(Kind.ATTEMPT, Set.of(owner),
+						() -> contender.attemptBlocking(owner, lease, willWait, timeout));
 			}
 
 			@Override

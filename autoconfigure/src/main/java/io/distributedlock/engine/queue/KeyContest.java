@@ -429,12 +429,8 @@ final class KeyContest {
 
 	/** Gives up the attempt without an answer; its owner id is never used again. */
 	private void giveUp(StoreAttempt current, long now) {
-		LockProviderException failure;
-		if (current.isPrepared()) {
-			failure = unanswered();
-		}
-		else {
-			failure = this.engine.failures().timedOut();
+		LockProviderException failure = current.isPrepared() ? unanswered() : this.engine.failures().timedOut();
+		if (!current.isPrepared()) {
 			StoreCall<?> call = current.giveUp();
 			if (call == null) {
 				// The contender is left to the thread that is about to use it.
