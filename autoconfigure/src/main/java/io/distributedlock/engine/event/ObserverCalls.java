@@ -3,7 +3,6 @@ package io.distributedlock.engine.event;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
-import java.util.function.Function;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -33,15 +32,28 @@ final class ObserverCalls {
 	}
 
 	/** Calls each observer, and returns what those that succeed return but null. */
-	static <T, R> List<R> collect(List<T> observers, Function<T, @Nullable R> call) {
+	static <T, R> List<R> collect(List<T> observers, ObserverFactory<T, R> call) {
 		List<R> results = new ArrayList<>(observers.size());
 		each(observers, (observer) -> {
-			R result = call.apply(observer);
+			R result = call.create(observer);
 			if (result != null) {
 				results.add(result);
 			}
 		});
 		return results;
+	}
+
+	/**
+	 * A call that may return something.
+	 *
+	 * @param <T> the observer
+	 * @param <R> what it returns
+	 */
+	@FunctionalInterface
+	interface ObserverFactory<T, R> {
+
+		@Nullable R create(T observer);
+
 	}
 
 }
