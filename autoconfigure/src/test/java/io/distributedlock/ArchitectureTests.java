@@ -207,7 +207,7 @@ class ArchitectureTests {
 	 */
 	private static final Map<String, Set<String>> WHOLES = Map.of("KeyQueue", Set.of("HandOff", "KeyAnswers",
 			"KeyContest", "KeyQueueRegistry", "KeyRequest", "StoreAttempt", "WaiterQueue"), "HeldGrant",
-			Set.of("GrantQueue"));
+			Set.of("GrantQueue"), "Hold", Set.of("EngineLease"));
 
 	private static String whole(JavaClass type) {
 		String name = outermost(type).getSimpleName();

@@ -67,8 +67,8 @@ final class LockEngine {
 		this.renewals = new RenewalScheduler(heldGrants, provider, settings, environment, failures);
 		HoldStart holdStart = new HoldStart(heldGrants, this.renewals, new ExpiryWatch(heldGrants, environment));
 		this.context = new EngineContext(provider, provider.isBlocking(), settings, environment, new QueueMutexes(),
-				new NodeThreads(environment, Work.ATTEMPTS), events, failures, pendingReleases, heldGrants, holdStart,
-				stopState);
+				new NodeThreads(environment, Work.ATTEMPTS, Math.max(1, provider.concurrentCalls())), events, failures,
+				pendingReleases, heldGrants, holdStart, stopState);
 		this.queues = new KeyQueueRegistry(this.context);
 		this.execution = new LockRunner(this.context, this::request, transaction);
 	}

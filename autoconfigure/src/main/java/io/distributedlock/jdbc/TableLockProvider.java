@@ -94,6 +94,12 @@ public abstract class TableLockProvider implements LockProvider, LockInspector, 
 		return true;
 	}
 
+	/** Leaves connections to releases and renewals. */
+	@Override
+	public final int concurrentCalls() {
+		return Math.max(2, this.dataSource.connections().size() - 2);
+	}
+
 	/**
 	 * Checks the database, and until that has succeeded once also the table and the
 	 * rights.

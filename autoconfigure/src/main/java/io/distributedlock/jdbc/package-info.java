@@ -155,12 +155,13 @@
  * <ol>
  * <li><b>Attempt.</b> On a connection of a pool of its own, {@code SELECT … FOR UPDATE}
  * locks the row; one that does not exist is inserted and committed first. An attempt that
- * waits does so in the queue of the database for half a call's time-out, another one does
- * not wait. Then the upsert of a lease is sent on another connection, in autocommit mode.
- * An owner of a row lock that it finds has ended, because its row is locked here, and is
- * replaced; a lease that has not expired makes the lock busy. Last, a statement on the
- * first connection sets the time after which the server ends the session if it is idle:
- * one lease. If the session answers, it had locked the row all the time.</li>
+ * waits does so in the queue of the database for half a call's time-out, if its request
+ * has a thread; another one does not wait. Then the upsert of a lease is sent on another
+ * connection, in autocommit mode. An owner of a row lock that it finds has ended, because
+ * its row is locked here, and is replaced; a lease that has not expired makes the lock
+ * busy. Last, a statement on the first connection sets the time after which the server
+ * ends the session if it is idle: one lease. If the session answers, it had locked the
+ * row all the time.</li>
  * <li><b>Renew.</b> The same statement on the connection of each lock, and the renewal of
  * a lease for all. A session that has ended, or another owner, is a loss.</li>
  * <li><b>Release.</b> The release of a lease, then a rollback, so that a process that

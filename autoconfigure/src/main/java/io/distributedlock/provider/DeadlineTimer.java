@@ -1,8 +1,5 @@
 package io.distributedlock.provider;
 
-import java.time.Duration;
-import java.util.concurrent.Future;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 
@@ -33,7 +30,7 @@ public final class DeadlineTimer {
 	 * @param signal what to run; quick, without I/O
 	 */
 	public DeadlineTimer(LockTimer timer, Runnable signal) {
-		this(System::nanoTime, (task, nanos) -> schedule(timer, task, nanos), signal);
+		this(System::nanoTime, timer::scheduleUntilClosed, signal);
 	}
 
 	/**
@@ -46,18 +43,6 @@ public final class DeadlineTimer {
 		this.clock = clock;
 		this.scheduler = scheduler;
 		this.signal = signal;
-	}
-
-	private static Runnable schedule(LockTimer timer, Runnable task, long nanos) {
-		try {
-			Future<?> scheduled = timer.schedule(task, Duration.ofNanos(nanos));
-			return () -> scheduled.cancel(false);
-		}
-		catch (RejectedExecutionException ex) {
-			// The timer was closed with the application: no further signal is needed.
-			return () -> {
-			};
-		}
 	}
 
 	/**

@@ -18,7 +18,8 @@ public interface LockContender {
 	 * @param owner the owner id to be granted
 	 * @param lease how long the grant lasts unless renewed
 	 * @param willWait whether this process waits if the key is busy, and so joins the
-	 * wait queue of the key
+	 * wait queue of the key. The call itself never waits for the key to become free: over
+	 * a client that blocks, the thread is one of few for all requests without a thread
 	 * @param timeout how long the call may take
 	 * @return the call, with whether the key was granted. It fails with a
 	 * {@link io.distributedlock.LockProviderException} if the store could not answer;
@@ -29,7 +30,8 @@ public interface LockContender {
 	/**
 	 * Attempts to acquire the key as {@link #attempt} does, on a thread that waits for
 	 * the answer. A store whose client answers a blocked thread sooner may block it,
-	 * within the time-out and until an interrupt.
+	 * within the time-out and until an interrupt; with {@code willWait} also while the
+	 * key is busy.
 	 * @param owner the owner id to be granted
 	 * @param lease how long the grant lasts unless renewed
 	 * @param willWait whether this process waits if the key is busy

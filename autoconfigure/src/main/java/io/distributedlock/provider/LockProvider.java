@@ -60,6 +60,16 @@ public interface LockProvider {
 	boolean isBlocking();
 
 	/**
+	 * Returns how many attempts a provider that {@linkplain #isBlocking() blocks} can
+	 * make at a time, on one node of the store. So many threads attempt for requests that
+	 * have no thread of their own.
+	 * @return the number, 8 unless the provider knows the size of its pool
+	 */
+	default int concurrentCalls() {
+		return 8;
+	}
+
+	/**
 	 * Returns the node of the store that keeps a key, as far as the provider knows it
 	 * without asking. Calls to one node do not wait for calls to another, and grants of
 	 * one node are renewed together.

@@ -2,6 +2,7 @@ package io.distributedlock.provider;
 
 import java.time.Duration;
 import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
@@ -35,12 +36,30 @@ public final class LockTimer implements AutoCloseable {
 	 * @param signal what to run; quick, without I/O
 	 * @param delay the delay, at once if not positive
 	 * @return the pending signal, to cancel it
-	 * @throws java.util.concurrent.RejectedExecutionException after {@link #close()}
+	 * @throws RejectedExecutionException after {@link #close()}
 	 */
 	public Future<?> schedule(Runnable signal, Duration delay) {
 		// Fails without a thread before the signal is queued: it would run one day.
 		this.executor.prestartCoreThread();
 		return this.executor.schedule(() -> run(signal), delay.toNanos(), TimeUnit.NANOSECONDS);
+	}
+
+	/**
+	 * Runs a signal after a delay, unless the timer was closed before: it ends with the
+	 * application, which needs no further signal.
+	 * @param signal what to run; quick, without I/O
+	 * @param delayNanos the delay in nanoseconds, at once if not positive
+	 * @return cancels the signal
+	 */
+	public Runnable scheduleUntilClosed(Runnable signal, long delayNanos) {
+		try {
+			Future<?> pending = schedule(signal, Duration.ofNanos(delayNanos));
+			return () -> pending.cancel(false);
+		}
+		catch (RejectedExecutionException ex) {
+			return () -> {
+			};
+		}
 	}
 
 	/** Nobody asks the future of a signal how it has ended. */

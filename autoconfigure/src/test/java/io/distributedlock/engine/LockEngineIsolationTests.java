@@ -186,6 +186,42 @@ class LockEngineIsolationTests {
 		callbacks.close();
 	}
 
+	@Test
+	void keysThatHangLeaveThreadsForRequestsWithoutOne() {
+		int hanging = this.provider.concurrentCalls() - 2;
+		AtomicInteger hung = new AtomicInteger();
+		this.provider.onAttemptFor = (key) -> {
+			if (key.name().startsWith("slow")) {
+				hung.incrementAndGet();
+				waitForEnd();
+			}
+		};
+		LockTemplate locks = template();
+		IntStream.range(0, hanging)
+			.forEach((number) -> locks.acquireAsync(LockRequest.of(LockKey.of("slow", Integer.toString(number)))));
+		await().until(() -> hung.get() == hanging);
+		List<CompletableFuture<LockLease>> healthy = IntStream.range(0, 20)
+			.mapToObj((number) -> locks.acquireAsync(LockRequest.of(LockKey.of("seats", Integer.toString(number)))))
+			.toList();
+		assertThat(healthy).allSatisfy((future) -> assertThat(future).succeedsWithin(Duration.ofSeconds(30)));
+		assertThat(hung).hasValue(hanging);
+	}
+
+	@Test
+	void requestThatFindsNoThreadIsToldThatTheStoreWasNotAsked() {
+		this.provider.onAttemptFor = (key) -> waitForEnd();
+		LockTemplate locks = template(LockSettings.defaults().withCallTimeout(Duration.ofMillis(100)));
+		IntStream.range(0, this.provider.concurrentCalls())
+			.forEach((number) -> locks.acquireAsync(LockRequest.of(LockKey.of("slow", Integer.toString(number)))));
+		assertThat(locks.acquireAsync(LockRequest.of(KEY).withWaitTime(Duration.ZERO)))
+			.failsWithin(Duration.ofSeconds(30))
+			.withThrowableThat()
+			.withCauseInstanceOf(LockProviderException.class)
+			.withMessageContaining("DL-302")
+			.withMessageContaining("was not asked whether lock 'seats:13A' is free")
+			.withMessageContaining("'distributed-lock-scripted-io-attempt'");
+	}
+
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void asynchronousRequestsOfAFrozenStoreEndInTime(boolean sameKey) {

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BiFunction;
+import java.util.function.Consumer;
 import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
@@ -50,6 +51,10 @@ final class ScriptedLockProvider implements LockProvider {
 
 	volatile @Nullable Function<AttemptResult, AttemptResult> onAttempt;
 
+	/** Runs before an attempt for a key reaches the store. */
+	volatile Consumer<LockKey> onAttemptFor = (key) -> {
+	};
+
 	volatile @Nullable Function<OwnerId, @Nullable ReleaseOutcome> onRelease;
 
 	volatile @Nullable BiFunction<Map<LockGrant, Duration>, Duration, @Nullable Map<LockGrant, RenewalOutcome>> onRenew;
@@ -88,6 +93,7 @@ final class ScriptedLockProvider implements LockProvider {
 
 			@Override
 			public StoreCall<AttemptResult> attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
+				ScriptedLockProvider.this.onAttemptFor.accept(key);
 				ScriptedLockProvider.this.attempts.add(owner);
 				ScriptedLockProvider.this.attemptLeases.add(lease);
 				StoreCall<AttemptResult> answer = contender.attempt(owner, lease, willWait, timeout);

@@ -95,6 +95,13 @@ final class CommandLog implements LockProvider {
 			}
 
 			@Override
+			public StoreCall<AttemptResult> attemptBlocking(OwnerId owner, Duration lease, boolean willWait,
+					Duration timeout) {
+				return log(Kind.ATTEMPT, Set.of(owner),
+						() -> contender.attemptBlocking(owner, lease, willWait, timeout));
+			}
+
+			@Override
 			public StoreCall<ReleaseOutcome> withdraw(Duration timeout) {
 				return log(Kind.WITHDRAWAL, Set.of(), () -> contender.withdraw(timeout));
 			}

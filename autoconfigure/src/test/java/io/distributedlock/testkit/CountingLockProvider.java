@@ -3,6 +3,7 @@ package io.distributedlock.testkit;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.provider.AttemptResult;
@@ -127,10 +128,20 @@ final class CountingLockProvider implements LockProvider {
 
 		@Override
 		public StoreCall<AttemptResult> attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
+			return counted(willWait, () -> this.contender.attempt(owner, lease, willWait, timeout));
+		}
+
+		@Override
+		public StoreCall<AttemptResult> attemptBlocking(OwnerId owner, Duration lease, boolean willWait,
+				Duration timeout) {
+			return counted(willWait, () -> this.contender.attemptBlocking(owner, lease, willWait, timeout));
+		}
+
+		private StoreCall<AttemptResult> counted(boolean willWait, Supplier<StoreCall<AttemptResult>> call) {
 			CountingLockProvider.this.attempts.incrementAndGet();
 			int underWay = CountingLockProvider.this.attemptsUnderWay.incrementAndGet();
 			CountingLockProvider.this.mostAttemptsAtOnce.accumulateAndGet(underWay, Math::max);
-			return StoreCalls.watched(this.contender.attempt(owner, lease, willWait, timeout), (attempt, failure) -> {
+			return StoreCalls.watched(call.get(), (attempt, failure) -> {
 				CountingLockProvider.this.attemptsUnderWay.decrementAndGet();
 				if (attempt != null) {
 					answered(attempt, willWait);

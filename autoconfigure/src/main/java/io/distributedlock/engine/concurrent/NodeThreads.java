@@ -73,12 +73,23 @@ public final class NodeThreads {
 	 * @param onRejected receives the reason if there is no thread for it
 	 */
 	public void execute(Object node, Runnable task, Consumer<Throwable> onRejected) {
+		execute(node, false, task, onRejected);
+	}
+
+	/**
+	 * Runs a task as soon as its node has room.
+	 * @param node the node, compared by {@code equals}
+	 * @param repeated whether the task comes again, and so runs after those that do not
+	 * @param task what to run
+	 * @param onRejected receives the reason if there is no thread for it
+	 */
+	public void execute(Object node, boolean repeated, Runnable task, Consumer<Throwable> onRejected) {
 		Task next = new Task(task, onRejected);
 		this.lock.lock();
 		try {
 			Node present = this.nodes.computeIfAbsent(node, (absent) -> new Node());
 			if (present.running == this.share) {
-				present.waiting.add(next);
+				(repeated ? present.repeated : present.waiting).add(next);
 				return;
 			}
 			present.running++;
@@ -118,7 +129,7 @@ public final class NodeThreads {
 		this.lock.lock();
 		try {
 			Node present = this.nodes.get(node);
-			Task next = (present != null) ? present.waiting.poll() : null;
+			Task next = (present != null) ? present.next() : null;
 			if (present != null && next == null && --present.running == 0) {
 				this.nodes.remove(node);
 			}
@@ -136,7 +147,15 @@ public final class NodeThreads {
 
 		private final Deque<Task> waiting = new ArrayDeque<>(1);
 
+		/** The tasks that run after all of the others. */
+		private final Deque<Task> repeated = new ArrayDeque<>(1);
+
 		private int running;
+
+		private @Nullable Task next() {
+			Task next = this.waiting.poll();
+			return (next != null) ? next : this.repeated.poll();
+		}
 
 	}
 

@@ -1,11 +1,8 @@
 package io.distributedlock.engine.concurrent;
 
-import java.time.Duration;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.concurrent.Executor;
-import java.util.concurrent.Future;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -65,15 +62,7 @@ public final class ThreadedEnvironment implements EngineEnvironment, AutoCloseab
 
 	@Override
 	public Runnable schedule(Runnable signal, long delayNanos) {
-		try {
-			Future<?> scheduled = this.timer.schedule(signal, Duration.ofNanos(delayNanos));
-			return () -> scheduled.cancel(false);
-		}
-		catch (RejectedExecutionException ex) {
-			// The timer was closed with the application.
-			return () -> {
-			};
-		}
+		return this.timer.scheduleUntilClosed(signal, delayNanos);
 	}
 
 	/** Draws new random numbers, so that copies of this process have other owner ids. */

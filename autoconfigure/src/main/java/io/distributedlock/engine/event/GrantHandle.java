@@ -3,6 +3,7 @@ package io.distributedlock.engine.event;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.jspecify.annotations.Nullable;
 
@@ -91,8 +92,21 @@ public abstract class GrantHandle {
 		return present;
 	}
 
+	/** Adds an action that runs once at most, and never after it was removed. */
 	public final LossRegistration onLost(Runnable action) {
-		return LossAction.add(action, lossActions());
+		SerialQueue queue = lossActions();
+		AtomicBoolean done = new AtomicBoolean();
+		Runnable once = () -> {
+			if (done.compareAndSet(false, true)) {
+				action.run();
+			}
+		};
+		queue.execute(once);
+		return () -> {
+			if (done.compareAndSet(false, true)) {
+				queue.remove(once);
+			}
+		};
 	}
 
 	/** Runs the actions for the loss in order; those that are added later follow them. */

@@ -43,6 +43,14 @@ public record EngineFailures(String provider) {
 				"has not answered in time whether lock '" + key + "' is free", cause);
 	}
 
+	/** A request whose time is over before a thread was free to ask the store. */
+	public LockProviderException notAsked(LockKey key) {
+		return LockProviderException.nothingSent(LockError.STORE_TIMEOUT, this.provider,
+				"was not asked whether lock '" + key + "' is free: all threads 'distributed-lock-" + this.provider
+						+ "-io-attempt' were busy with other requests for the whole time",
+				null);
+	}
+
 	/** A failure for one more request, whose caller gets an exception of its own. */
 	public RequestOutcome again(LockKey key, RequestOutcome.Failed failed) {
 		return (failed.failure() instanceof LockProviderException known)

@@ -41,7 +41,7 @@ public final class EngineLease implements LockLease, ObserverScope.Source {
 	private static final EngineLease[] ITSELF = {};
 
 	/** The hold of the only key, or of the first one. */
-	private final SharedHold hold;
+	private final Hold hold;
 
 	/** The parts in the order of their keys, none if there is one key. */
 	private final EngineLease[] parts;
@@ -58,11 +58,11 @@ public final class EngineLease implements LockLease, ObserverScope.Source {
 	private volatile int closed;
 
 	/** Creates the handle of whoever has acquired a hold. */
-	EngineLease(SharedHold hold) {
+	EngineLease(Hold hold) {
 		this(hold, ITSELF, Kind.ACQUIRED, null);
 	}
 
-	private EngineLease(SharedHold hold, EngineLease[] parts, Kind kind, @Nullable EngineLease enclosing) {
+	private EngineLease(Hold hold, EngineLease[] parts, Kind kind, @Nullable EngineLease enclosing) {
 		this.hold = hold;
 		this.parts = parts;
 		this.kind = kind;

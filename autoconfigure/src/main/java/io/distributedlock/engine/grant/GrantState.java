@@ -39,6 +39,9 @@ public abstract class GrantState {
 	/** The bits below the hold number of a grant that has ended. */
 	private static final int END_SHIFT = 5;
 
+	/** No number of a hold: that of whoever holds the grant. */
+	private static final int ANY_HOLD = -1;
+
 	private static final LossReason[] REASONS = LossReason.values();
 
 	/** Updates the state without an object of its own, of which there is one per lock. */
@@ -103,10 +106,6 @@ public abstract class GrantState {
 	@SuppressWarnings("EnumOrdinal") // never leaves the process
 	private static int end(LossReason reason) {
 		return 1 + reason.ordinal();
-	}
-
-	private static int lost(int state, LossReason reason) {
-		return ended(state, end(reason));
 	}
 
 	/**
@@ -174,8 +173,8 @@ public abstract class GrantState {
 	 */
 	public final LossEffect lose(int holdNumber, LossReason reason) {
 		int current = this.state;
-		while (current >= 0 && current >> NUMBER_SHIFT == holdNumber) {
-			if (STATE.compareAndSet(this, current, lost(current, reason))) {
+		while (current >= 0 && (holdNumber == ANY_HOLD || current >> NUMBER_SHIFT == holdNumber)) {
+			if (STATE.compareAndSet(this, current, ended(current, end(reason)))) {
 				return isOffered(current) ? LossEffect.OFFER_ENDED : LossEffect.HOLD_ENDED;
 			}
 			current = this.state;
@@ -189,14 +188,7 @@ public abstract class GrantState {
 	 * @return what it has ended
 	 */
 	public final LossEffect lose(LossReason reason) {
-		int current = this.state;
-		while (current >= 0) {
-			if (STATE.compareAndSet(this, current, lost(current, reason))) {
-				return isOffered(current) ? LossEffect.OFFER_ENDED : LossEffect.HOLD_ENDED;
-			}
-			current = this.state;
-		}
-		return LossEffect.ALREADY_ENDED;
+		return lose(ANY_HOLD, reason);
 	}
 
 	/** Turns a release into a loss: the store's first, clear answer was NOT_HELD. */

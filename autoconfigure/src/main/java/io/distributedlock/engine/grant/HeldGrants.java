@@ -7,7 +7,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.function.Function;
-import java.util.function.Predicate;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -286,7 +285,7 @@ public final class HeldGrants {
 	 * @return whether it was held
 	 */
 	public boolean forceRelease(LockKey key) {
-		return forceRelease((heldGrant) -> heldGrant.key().equals(key));
+		return forceRelease(key, (heldGrant) -> heldGrant.lose(LossReason.FORCED));
 	}
 
 	/**
@@ -294,7 +293,8 @@ public final class HeldGrants {
 	 * @return whether it was held
 	 */
 	public boolean forceRelease(LockKey key, OwnerId owner) {
-		return forceRelease((heldGrant) -> heldGrant.grant().owner().equals(owner) && heldGrant.key().equals(key));
+		return forceRelease(key, (heldGrant) -> heldGrant.grant().owner().equals(owner)
+				? heldGrant.lose(LossReason.FORCED) : GrantState.LossEffect.ALREADY_ENDED);
 	}
 
 	/**
@@ -302,21 +302,17 @@ public final class HeldGrants {
 	 * @return whether it was held with that token
 	 */
 	public boolean forceRelease(LockKey key, FencingToken token) {
-		return forceRelease((heldGrant) -> heldGrant.key().equals(key), (heldGrant) -> {
+		return forceRelease(key, (heldGrant) -> {
 			int holdNumber = heldGrant.holdNumber();
 			return heldGrant.token(holdNumber).equals(token) ? heldGrant.lose(holdNumber, LossReason.FORCED)
 					: GrantState.LossEffect.ALREADY_ENDED;
 		});
 	}
 
-	private boolean forceRelease(Predicate<HeldGrant> filter) {
-		return forceRelease(filter, (heldGrant) -> heldGrant.lose(LossReason.FORCED));
-	}
-
-	private boolean forceRelease(Predicate<HeldGrant> filter, Function<HeldGrant, GrantState.LossEffect> loss) {
+	private boolean forceRelease(LockKey key, Function<HeldGrant, GrantState.LossEffect> loss) {
 		boolean found = false;
 		for (HeldGrant heldGrant : all()) {
-			GrantState.LossEffect effect = filter.test(heldGrant) ? loss.apply(heldGrant)
+			GrantState.LossEffect effect = heldGrant.key().equals(key) ? loss.apply(heldGrant)
 					: GrantState.LossEffect.ALREADY_ENDED;
 			if (effect != GrantState.LossEffect.ALREADY_ENDED) {
 				found = true;

@@ -18,7 +18,7 @@ import io.distributedlock.engine.event.GrantHandle;
  * One hold of a grant. It lasts until the last of its handles is closed, or until it is
  * lost; after that closing has no effect any more.
  */
-public final class Hold extends GrantHandle implements SharedHold {
+public final class Hold extends GrantHandle {
 
 	/** Updates a field without an object of its own, of which there is one per lock. */
 	private static final AtomicIntegerFieldUpdater<Hold> KEEPERS = AtomicIntegerFieldUpdater.newUpdater(Hold.class,
@@ -64,12 +64,10 @@ public final class Hold extends GrantHandle implements SharedHold {
 		return this.lease;
 	}
 
-	@Override
 	public HeldGrants heldGrants() {
 		return this.heldGrants;
 	}
 
-	@Override
 	public HeldGrant heldGrant() {
 		return this.heldGrant;
 	}
@@ -116,12 +114,11 @@ public final class Hold extends GrantHandle implements SharedHold {
 		return false;
 	}
 
-	@Override
 	public @Nullable LossReason lossReason() {
 		return isHeld() ? null : this.heldGrant.lossReason(this.holdNumber);
 	}
 
-	@Override
+	/** Counts one more handle, unless the hold has ended. */
 	public boolean keep() {
 		int present = this.keepers;
 		while (present != 0 && !KEEPERS.compareAndSet(this, present, present + 1)) {
@@ -130,26 +127,29 @@ public final class Hold extends GrantHandle implements SharedHold {
 		return present != 0;
 	}
 
-	@Override
+	/** Counts one handle less, and returns whether it was the last. */
 	public boolean endKeep() {
 		return KEEPERS.decrementAndGet(this) == 0;
 	}
 
-	@Override
+	/**
+	 * Releases the lock, in the background if the call has not ended in time.
+	 * @param instantNanos the end of the call by the nano time
+	 */
 	public void endBy(long instantNanos) {
 		if (!handOff() && endHold()) {
 			this.heldGrants.release(this.heldGrant, instantNanos);
 		}
 	}
 
-	@Override
+	/** Releases the lock in the background. */
 	public void endInBackground() {
 		if (!handOff()) {
 			endWithoutHandOff();
 		}
 	}
 
-	@Override
+	/** Releases the lock without waiting, and tells the end. */
 	public CompletableFuture<Void> endAsync() {
 		return (!handOff() && endHold()) ? this.heldGrants.releaseAsync(this.heldGrant)
 				: CompletableFuture.completedFuture(null);

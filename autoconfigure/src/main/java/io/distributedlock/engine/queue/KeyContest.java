@@ -231,7 +231,8 @@ final class KeyContest {
 		finally {
 			this.mutex.unlock();
 		}
-		current.send(false);
+		// A thread of the requester may wait for the store; others wait for that thread.
+		current.send(sender != null && this.engine.isBlocking());
 	}
 
 	private boolean needsContender() {
@@ -428,12 +429,8 @@ final class KeyContest {
 
 	/** Gives up the attempt without an answer; its owner id is never used again. */
 	private void giveUp(StoreAttempt current, long now) {
-		LockProviderException failure;
-		if (current.isPrepared()) {
-			failure = unanswered();
-		}
-		else {
-			failure = this.engine.failures().timedOut();
+		LockProviderException failure = current.isPrepared() ? unanswered() : this.engine.failures().timedOut();
+		if (!current.isPrepared()) {
 			StoreCall<?> call = current.giveUp();
 			if (call == null) {
 				// The contender is left to the thread that is about to use it.
@@ -449,7 +446,9 @@ final class KeyContest {
 
 	/** The failure of a request whose time is over before the store has answered it. */
 	LockProviderException unanswered() {
-		return this.engine.failures().unanswered(this.queue.key, answers().latest());
+		StoreAttempt current = this.attempt;
+		return (current != null && current.isPrepared()) ? this.engine.failures().notAsked(this.queue.key)
+				: this.engine.failures().unanswered(this.queue.key, answers().latest());
 	}
 
 	/**

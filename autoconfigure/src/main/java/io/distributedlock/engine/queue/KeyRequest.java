@@ -83,6 +83,9 @@ public final class KeyRequest implements RunningRequest {
 	/** The attempt whose answer this request takes itself. */
 	private @Nullable StoreAttempt first;
 
+	/** Whether a thread was asked for an attempt before. */
+	private boolean attempted;
+
 	private long waitUntilNanos;
 
 	/**
@@ -160,8 +163,10 @@ public final class KeyRequest implements RunningRequest {
 	/** Sends the attempt that the queue has prepared. */
 	private Turn send(KeyQueue present) {
 		if (!maySend()) {
+			boolean repeated = this.attempted;
+			this.attempted = true;
 			this.engine.attemptThreads()
-				.execute(NodeThreads.node(this.engine.provider(), this.key),
+				.execute(NodeThreads.node(this.engine.provider(), this.key), repeated,
 						() -> present.withContest((contest) -> contest.send(null)), (cause) -> present
 							.withContest((contest) -> contest.failPrepared(this.engine.failures().noThread(cause))));
 			return Turn.WAIT;

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 import org.jspecify.annotations.Nullable;
 
@@ -31,7 +32,8 @@ import io.distributedlock.provider.StoreCall;
 
 /**
  * Contender of this process for one row lock. It has no entry in a wait queue of ours: an
- * attempt that waits stands in the queue of the database while it lasts.
+ * attempt that waits on the thread of its request stands in the queue of the database
+ * while it lasts. All others ask without a wait, and come again.
  * <p>
  * The order of a grant is written after the row is locked, and the session is asked after
  * that: if it lives, the row was locked all the time, so that no other grant of a row
@@ -42,6 +44,11 @@ final class RowLockContender implements LockContender {
 	private static final int SHORTEST_POLL_MILLIS = 20;
 
 	private static final int LONGEST_POLL_MILLIS = 60;
+
+	/** How often a row is tried again that is locked although its lock is free. */
+	private static final int MOST_REPEATS = 3;
+
+	private static final long REPEAT_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
 	private final RowLocks locks;
 
@@ -70,10 +77,16 @@ final class RowLockContender implements LockContender {
 
 	@Override
 	public StoreCall<AttemptResult> attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
-		return AnsweredStoreCall.by(() -> attemptNow(owner, lease, willWait, timeout));
+		return AnsweredStoreCall.by(() -> attemptNow(owner, lease, willWait, false, timeout));
 	}
 
-	private AttemptResult attemptNow(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
+	@Override
+	public StoreCall<AttemptResult> attemptBlocking(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
+		return AnsweredStoreCall.by(() -> attemptNow(owner, lease, willWait, true, timeout));
+	}
+
+	private AttemptResult attemptNow(OwnerId owner, Duration lease, boolean willWait, boolean mayQueue,
+			Duration timeout) {
 		String ownerText = LockRow.ROW + owner.text();
 		HeldRow held = this.heldRows.find(ownerText);
 		if (held != null && held.key().equals(this.storedKey)) {
@@ -86,7 +99,10 @@ final class RowLockContender implements LockContender {
 		HeldRow row = null;
 		boolean granted = false;
 		try {
-			row = lock(ownerText, lease, willWait, deadline, reservation);
+			LockedRow locked = (mayQueue && this.locks.canWait(lease, deadline.remaining()))
+					? lockQueueing(lease, willWait, deadline, reservation) : lockNow(willWait, deadline, reservation);
+			row = (locked != null) ? new HeldRow(this.storedKey, ownerText, locked.connection(), locked.session(),
+					Deadline.after(lease)) : null;
 			AttemptResult result = (row != null) ? grant(row, owner, lease, deadline) : busy(poll, deadline);
 			granted = result instanceof AttemptResult.Granted;
 			return result;
@@ -104,20 +120,29 @@ final class RowLockContender implements LockContender {
 	}
 
 	/**
-	 * Locks the row. One that is locked although the lock is free is that of a process
-	 * which is about to acquire it, or of the sweeper: it is worth a wait.
+	 * Locks the row, if need be by a wait in the queue of the database. One that is
+	 * locked although the lock is free is that of a process which is about to acquire it,
+	 * or of the sweeper: it is worth a wait.
 	 */
-	private @Nullable HeldRow lock(String owner, Duration lease, boolean willWait, Deadline deadline,
+	private @Nullable LockedRow lockQueueing(Duration lease, boolean willWait, Deadline deadline,
 			Reservation reservation) {
-		boolean waits = willWait && this.locks.canWait(lease, deadline.remaining());
-		LockedRow locked = this.locks.lock(this.rowKey, waits ? RowWait.QUEUE : RowWait.NONE, deadline.remaining(),
+		LockedRow locked = this.locks.lock(this.rowKey, willWait ? RowWait.QUEUE : RowWait.NONE, deadline.remaining(),
 				reservation);
-		if (locked == null && !waits && isFree(deadline) && this.locks.canWait(lease, deadline.remaining())) {
-			locked = this.locks.lock(this.rowKey, RowWait.QUEUE, deadline.remaining(), reservation);
+		return (locked == null && !willWait && isFree(deadline) && this.locks.canWait(lease, deadline.remaining()))
+				? this.locks.lock(this.rowKey, RowWait.QUEUE, deadline.remaining(), reservation) : locked;
+	}
+
+	/**
+	 * Locks the row without a wait for another transaction. A request that does not come
+	 * again asks more than once while only the row is locked, and not the lock.
+	 */
+	private @Nullable LockedRow lockNow(boolean willWait, Deadline deadline, Reservation reservation) {
+		LockedRow locked = this.locks.lock(this.rowKey, RowWait.NONE, deadline.remaining(), reservation);
+		for (int again = 0; again < MOST_REPEATS && locked == null && !willWait && isFree(deadline); again++) {
+			LockSupport.parkNanos(REPEAT_PAUSE_NANOS);
+			locked = this.locks.lock(this.rowKey, RowWait.NONE, deadline.remaining(), reservation);
 		}
-		return (locked != null)
-				? new HeldRow(this.storedKey, owner, locked.connection(), locked.session(), Deadline.after(lease))
-				: null;
+		return locked;
 	}
 
 	private boolean isFree(Deadline deadline) {

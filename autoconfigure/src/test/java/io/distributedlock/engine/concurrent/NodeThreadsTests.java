@@ -80,6 +80,19 @@ class NodeThreadsTests {
 	}
 
 	@Test
+	void repeatedTasksRunAfterAllOthers() {
+		ManualEnvironment manual = new ManualEnvironment();
+		NodeThreads nodes = new NodeThreads(manual, Work.ATTEMPTS, 1);
+		List<Integer> order = new ArrayList<>();
+		for (int i = 0; i < 6; i++) {
+			int number = i;
+			nodes.execute("node", number % 2 == 1, () -> order.add(number), NodeThreadsTests::fail);
+		}
+		manual.runTasks();
+		assertThat(order).containsExactly(0, 2, 4, 1, 3, 5);
+	}
+
+	@Test
 	void taskWithoutAThreadIsTold() {
 		this.environment.close();
 		List<Throwable> rejections = new ArrayList<>();
