@@ -14,7 +14,6 @@ import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.OwnerId;
-import io.distributedlock.redis.check.TwemproxyScriptExecutor.ServerIdentity;
 import io.distributedlock.redis.script.RedisLayout;
 import io.distributedlock.redis.script.Script;
 import io.distributedlock.redis.script.ScriptCall;

@@ -104,13 +104,4 @@ public final class TwemproxyScriptExecutor implements ScriptExecutor {
 		this.executor.close();
 	}
 
-	/**
-	 * Server behind the proxy that has replied.
-	 *
-	 * @param runId the id of its process
-	 * @param at when it replied
-	 */
-	record ServerIdentity(String runId, Deadline at) {
-	}
-
 }
