@@ -1,12 +1,11 @@
 package io.distributedlock.redis;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
@@ -30,8 +29,8 @@ import io.distributedlock.redis.script.SubscribedConnection;
  */
 final class NotificationSubscription implements AutoCloseable {
 
-	/** How long the end waits for a subscription that has just begun. */
-	private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(1);
+	/** How long the end waits for the thread of the subscription. */
+	private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(1);
 
 	private final SubscribedConnection.Source connections;
 
@@ -42,8 +41,6 @@ final class NotificationSubscription implements AutoCloseable {
 	private final Consumer<byte[]> messages;
 
 	private final ReentrantLock lock = new ReentrantLock();
-
-	private final Condition changed = this.lock.newCondition();
 
 	private final RedisTimer timer;
 
@@ -57,20 +54,8 @@ final class NotificationSubscription implements AutoCloseable {
 
 	private volatile @Nullable SubscribedConnection connection;
 
-	/**
-	 * The thread inside the client's call, or {@code null}. It closes its connection
-	 * itself if the end comes before: a client may wait for a minute in a call whose
-	 * connection another thread has closed.
-	 */
+	/** The thread that subscribed last, and stays if the client blocks. */
 	private @Nullable Thread subscriber;
-
-	/**
-	 * Whether that thread stays in the confirmed call until somebody unsubscribes: once,
-	 * since a second reply would be left on a connection of the pool.
-	 */
-	private boolean staying;
-
-	private boolean unsubscribed;
 
 	/**
 	 * Creates a subscription that is not active.
@@ -179,11 +164,8 @@ final class NotificationSubscription implements AutoCloseable {
 
 	private @Nullable OutOfMemoryError startThread() {
 		try {
-			Thread thread = LockThreads.factory("redis-subscription").newThread(this::subscribe);
-			this.subscriber = thread;
-			this.staying = false;
-			this.unsubscribed = false;
-			thread.start();
+			this.subscriber = LockThreads.factory("redis-subscription").newThread(this::subscribe);
+			this.subscriber.start();
 			return null;
 		}
 		catch (OutOfMemoryError ex) {
@@ -195,167 +177,114 @@ final class NotificationSubscription implements AutoCloseable {
 	/** Returns soon with Lettuce, and with Jedis when the subscription has ended. */
 	private void subscribe() {
 		SubscribedConnection opened = null;
+		Throwable failure = null;
 		try {
 			opened = this.connections.open();
 			if (keep(opened)) {
 				SubscribedConnection confirmed = opened;
 				opened.subscribe(this.channel.getBytes(StandardCharsets.UTF_8), () -> subscribed(confirmed),
 						this.messages.andThen(this.pause::recordMessage));
-				if (!opened.isSubscribed()) {
-					deactivate(opened, null);
-				}
 			}
 		}
 		catch (RuntimeException | Error ex) {
-			deactivate(opened, ex);
+			failure = ex;
+		}
+		if (opened == null || failure != null || this.connection != opened || !opened.isSubscribed()) {
+			deactivate(opened, failure);
+			if (opened != null) {
+				opened.close();
+			}
+		}
+	}
+
+	/** Returns whether the end has not come before the connection was open. */
+	private boolean keep(SubscribedConnection opened) {
+		this.lock.lock();
+		try {
+			if (this.state != State.CLOSED) {
+				this.connection = opened;
+			}
+			return this.state != State.CLOSED;
 		}
 		finally {
-			SubscribedConnection.closeIfAny(left(opened));
+			this.lock.unlock();
 		}
 	}
 
 	/**
-	 * Records that the thread has left the client's call.
-	 * @return its connection if the end came before, or another one has replaced it
+	 * Records the end of a subscription, unless another one has replaced it.
+	 * @param ended its connection, or {@code null} if none was opened
 	 */
-	private @Nullable SubscribedConnection left(@Nullable SubscribedConnection opened) {
-		this.lock.lock();
-		try {
-			if (Thread.currentThread() != this.subscriber) {
-				return opened;
-			}
-			this.subscriber = null;
-			this.changed.signalAll();
-			if (this.state != State.CLOSED) {
-				return null;
-			}
-			this.connection = null;
-			return opened;
-		}
-		finally {
-			this.lock.unlock();
-		}
-	}
-
-	private boolean keep(SubscribedConnection opened) {
-		this.lock.lock();
-		try {
-			if (this.state == State.CLOSED || Thread.currentThread() != this.subscriber) {
-				return false;
-			}
-			this.connection = opened;
-			return true;
-		}
-		finally {
-			this.lock.unlock();
-		}
-	}
-
 	private void deactivate(@Nullable SubscribedConnection ended, @Nullable Throwable ex) {
-		SubscribedConnection broken;
 		Runnable report;
 		this.lock.lock();
 		try {
-			// A thread that was replaced leaves the next subscription alone.
-			boolean replaced = this.subscriber != null && Thread.currentThread() != this.subscriber;
-			if (replaced || this.connection != ended || this.state == State.CLOSED) {
+			if (this.connection != ended || this.state == State.CLOSED) {
 				return;
 			}
-			broken = this.connection;
 			this.connection = null;
 			this.state = State.IDLE;
 			report = this.pause.begin(ex);
-			this.changed.signalAll();
 		}
 		finally {
 			this.lock.unlock();
 		}
 		report.run();
 		endWaits();
-		SubscribedConnection.closeIfAny(broken);
 	}
 
 	private void subscribed(SubscribedConnection confirmed) {
-		SubscribedConnection late = null;
 		this.lock.lock();
 		try {
 			if (confirmed != this.connection) {
 				// It was given up before the server confirmed it.
 				return;
 			}
-			this.staying = Thread.currentThread() == this.subscriber;
-			if (this.state == State.CLOSED) {
-				late = toUnsubscribe();
-			}
-			else {
-				this.state = State.ACTIVE;
-				this.pause.reset();
-			}
-			this.changed.signalAll();
+			this.state = State.ACTIVE;
+			this.pause.reset();
 		}
 		finally {
 			this.lock.unlock();
-		}
-		if (late != null) {
-			late.unsubscribe();
 		}
 		this.contenders.subscribed();
 		endWaits();
 	}
 
 	/**
-	 * Ends the subscription. One that the server has not confirmed in time ends by itself
-	 * as soon as it is confirmed or fails.
+	 * Ends the subscription. A connection that is not open in time is closed as soon as
+	 * it is.
 	 */
 	@Override
 	public void close() {
-		SubscribedConnection active = null;
-		SubscribedConnection open = null;
+		SubscribedConnection open;
+		Thread thread;
 		this.lock.lock();
 		try {
 			this.state = State.CLOSED;
-			this.changed.signalAll();
-			awaitSubscriber();
-			if (this.subscriber == null) {
-				open = this.connection;
-				this.connection = null;
-			}
-			else if (this.staying) {
-				active = toUnsubscribe();
-			}
-			else {
-				this.subscriber.interrupt();
-			}
+			open = this.connection;
+			this.connection = null;
+			thread = this.subscriber;
 		}
 		finally {
 			this.lock.unlock();
 		}
 		endWaits();
-		if (active != null) {
-			active.unsubscribe();
+		if (open != null) {
+			open.abandon();
 		}
-		SubscribedConnection.closeIfAny(open);
+		if (thread != null) {
+			awaitEnd(thread);
+		}
 	}
 
-	/** Returns the connection on which the caller has to unsubscribe, if any. */
-	private @Nullable SubscribedConnection toUnsubscribe() {
-		if (!this.staying || this.unsubscribed) {
-			return null;
-		}
-		this.unsubscribed = true;
-		return this.connection;
-	}
-
-	private void awaitSubscriber() {
-		long leftNanos = CLOSE_NANOS;
+	private static void awaitEnd(Thread subscriber) {
 		try {
-			while (this.subscriber != null && !this.staying && leftNanos > 0) {
-				leftNanos = this.changed.awaitNanos(leftNanos);
-			}
+			subscriber.join(CLOSE_TIMEOUT.toMillis());
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
+		subscriber.interrupt();
 	}
 
 	private enum State {

@@ -16,7 +16,6 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import io.distributedlock.LockError;
 import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
@@ -181,7 +180,7 @@ public final class RedisRenewal {
 			AtomicInteger open = new AtomicInteger(batches.size());
 			batches.forEach((batch) -> batch.call().onDone(() -> {
 				if (open.decrementAndGet() == 0) {
-					endOnce(batches);
+					end(batches);
 				}
 			}));
 			if (open.get() > 0) {
@@ -199,20 +198,8 @@ public final class RedisRenewal {
 			List<Batch> done = parts.stream().filter((part) -> part.call().isDone()).toList();
 			if (!done.isEmpty() && done.size() < parts.size() && !isAbandoned()) {
 				warn(parts.size() - done.size() + " of " + parts.size() + " parts were not answered in time", null);
-				endOnce(done);
+				end(done);
 				parts.forEach((part) -> part.call().abandon());
-			}
-		}
-
-		/** Ends the call whatever happens, since nothing else would. */
-		private void endOnce(List<Batch> parts) {
-			try {
-				end(parts);
-			}
-			catch (RuntimeException | Error ex) {
-				logger.error("The end of a renewal failed", ex);
-				call().fail(new LockProviderException(LockError.STORE_FAILED, RedisErrors.PROVIDER,
-						"failed to renew locks: " + ex.getMessage(), ex));
 			}
 		}
 

@@ -44,8 +44,8 @@ final class ScriptExecutorFactory {
 		if (replicas.isPresent()) {
 			throw RedisErrors.replicasNotSupported();
 		}
-		return new BlockingScriptExecutor(factory, (connection, call, deadline, caller) -> BlockingScriptClient
-			.runBySpring(connection, call, caller, true, ReturnType.MULTI));
+		return new BlockingScriptExecutor(factory, (connection, calls, deadline, caller) -> BlockingScriptClient
+			.runBySpring(connection, calls, caller, true, ReturnType.MULTI));
 	}
 
 	/**

@@ -48,14 +48,14 @@ final class ServerInspector {
 		List<CheckScript> steps = new ArrayList<>();
 		steps.add(new CheckScript(
 				new ScriptCall(Script.HEALTH, new byte[][] { noKey(0), this.layout.format() }, new byte[0][]),
-				() -> true, ServerInspector::checkFormat));
+				ServerInspector::checkFormat));
 		Set<Object> nodes = new HashSet<>();
 		for (int bucket = 0; bucket < RedisLayout.BUCKETS; bucket++) {
 			int slot = this.executor.slot(this.layout.lastOrder(bucket));
 			Object node = this.executor.node(slot);
 			if (nodes.add((node != null) ? node : Integer.valueOf(slot)) && bucket > 0) {
 				steps.add(new CheckScript(new ScriptCall(Script.HEALTH, new byte[][] { noKey(bucket) }, new byte[0][]),
-						() -> true, (reply) -> {
+						(reply) -> {
 						}));
 			}
 		}
@@ -80,9 +80,8 @@ final class ServerInspector {
 	 */
 	Optional<StoredLock> find(LockKey key, Duration timeout) {
 		AtomicReference<@Nullable ScriptReply> reply = new AtomicReference<>();
-		run(List
-			.of(new CheckScript(new ScriptCall(Script.INSPECT, new byte[][] { this.layout.lock(key) }, new byte[0][]),
-					() -> true, reply::set)),
+		run(List.of(new CheckScript(
+				new ScriptCall(Script.INSPECT, new byte[][] { this.layout.lock(key) }, new byte[0][]), reply::set)),
 				timeout);
 		ScriptReply read = reply.get();
 		return Optional.ofNullable((read != null) ? new AttemptReply(read).stored(key) : null);

@@ -71,7 +71,7 @@ public final class ClusterPrimariesCheck implements TopologyCheck {
 			Object node = this.executor.node(slot);
 			if (!isDone(slot) && nodes.add((node != null) ? node : Integer.valueOf(slot))) {
 				CheckScript step = nextStep(slot);
-				steps.add(new CheckScript(step.script(), step.needed(), step.onReply(), (failure) -> {
+				steps.add(new CheckScript(step.script(), step.onReply(), (failure) -> {
 					if (failure.error() == LockError.NOT_PERMITTED || failure.error() == LockError.STORE_UNSUITABLE) {
 						step.onFailure().accept(failure);
 					}
@@ -84,7 +84,7 @@ public final class ClusterPrimariesCheck implements TopologyCheck {
 
 	private CheckScript nextStep(int slot) {
 		String key = this.layout.noKey(bucket(slot));
-		return CheckScript.ofServer(server(key), new byte[][] { RedisLayout.bytes(key) }, () -> !isDone(slot),
+		return CheckScript.ofServer(server(key), new byte[][] { RedisLayout.bytes(key) },
 				(reply) -> recordReply(slot, key, reply));
 	}
 

@@ -100,12 +100,7 @@ final class SameServerProbe {
 
 	private CheckScript step(int number, Consumer<LockProviderException> onFailure) {
 		int asked = this.round;
-		return new CheckScript(this.scripts.apply(number), () -> isMissing(asked, number),
-				(reply) -> record(asked, number, reply), onFailure);
-	}
-
-	private synchronized boolean isMissing(int asked, int number) {
-		return !this.done && asked == this.round && this.servers[number] == null;
+		return new CheckScript(this.scripts.apply(number), (reply) -> record(asked, number, reply), onFailure);
 	}
 
 	private void record(int asked, int number, ScriptReply reply) {

@@ -98,8 +98,7 @@ public final class StartCheck {
 
 	private CheckScript formatStep() {
 		return CheckScript.ofServer(SERVER,
-				new byte[][] { RedisLayout.bytes(this.layout.noKey(0)), this.layout.format() }, () -> true,
-				this::checkFormat);
+				new byte[][] { RedisLayout.bytes(this.layout.noKey(0)), this.layout.format() }, this::checkFormat);
 	}
 
 	private void checkFormat(ScriptReply reply) {

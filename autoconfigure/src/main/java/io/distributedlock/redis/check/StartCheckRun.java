@@ -1,11 +1,12 @@
 package io.distributedlock.redis.check;
 
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -37,8 +38,8 @@ public final class StartCheckRun {
 
 	private final CompletableStoreCall<Boolean> call = new CompletableStoreCall<>();
 
-	/** The scripts that were sent last; guarded by the monitor. */
-	private List<SentStep> sent = List.of();
+	/** The scripts that were sent last and have not ended; guarded by the monitor. */
+	private final Set<SentStep> open = new LinkedHashSet<>();
 
 	/** Whether no more scripts are sent; guarded by the monitor. */
 	private boolean expired;
@@ -89,17 +90,16 @@ public final class StartCheckRun {
 
 	private void begin() {
 		try {
-			List<CheckScript> scripts = this.steps.get();
-			AtomicInteger open = new AtomicInteger(scripts.size());
-			List<SentStep> next = scripts.stream().map((step) -> new SentStep(step, open)).toList();
+			List<SentStep> next = this.steps.get().stream().map(SentStep::new).toList();
+			synchronized (this) {
+				if (this.expired && !next.isEmpty()) {
+					throw RedisErrors.notCalledInTime();
+				}
+				this.open.addAll(next);
+			}
+			next.forEach(SentStep::send);
 			if (next.isEmpty()) {
 				end(null);
-			}
-			else if (beginSteps(next)) {
-				next.forEach(SentStep::send);
-			}
-			else {
-				end(RedisErrors.notCalledInTime());
 			}
 		}
 		catch (RuntimeException ex) {
@@ -107,28 +107,26 @@ public final class StartCheckRun {
 		}
 	}
 
-	/** Keeps the steps that are sent now; returns whether the run has not expired. */
-	private synchronized boolean beginSteps(List<SentStep> next) {
-		if (!this.expired) {
-			this.sent = next;
-		}
-		return !this.expired;
+	/** Removes a script that has ended; returns whether it was the last one. */
+	private synchronized boolean removeLast(SentStep ended) {
+		this.open.remove(ended);
+		return this.open.isEmpty();
 	}
 
 	/** Ends the run without the replies that are missing. */
 	void expire() {
-		List<SentStep> last;
+		List<SentStep> sent;
 		synchronized (this) {
 			this.expired = true;
-			last = this.sent;
+			sent = List.copyOf(this.open);
 		}
-		List<SentStep> open = last.stream().filter(SentStep::abandonIfOpen).toList();
+		List<SentStep> late = sent.stream().filter(SentStep::abandonIfOpen).toList();
 		try {
-			if (open.isEmpty()) {
+			if (late.isEmpty()) {
 				throw RedisErrors.notCalledInTime();
 			}
 			LockProviderException timedOut = RedisErrors.timedOut(new TimeoutException("No reply in time"));
-			open.forEach((one) -> one.step.onFailure().accept(timedOut));
+			late.forEach((one) -> one.step.onFailure().accept(timedOut));
 			end(null);
 		}
 		catch (RuntimeException ex) {
@@ -154,25 +152,14 @@ public final class StartCheckRun {
 
 		private final CheckScript step;
 
-		/** How many of the scripts that were sent together have not ended. */
-		private final AtomicInteger open;
-
-		private SentStep(CheckScript step, AtomicInteger open) {
+		private SentStep(CheckScript step) {
 			this.step = step;
-			this.open = open;
 		}
 
 		private void send() {
-			if (StartCheckRun.this.call.isDone()) {
-				return;
-			}
-			if (this.step.needed().getAsBoolean()) {
+			if (!StartCheckRun.this.call.isDone()) {
 				StartCheckRun.this.executor.run(this.step.script(), CallKind.ACQUIRE, StartCheckRun.this.deadline,
 						this);
-			}
-			else {
-				handle(() -> {
-				});
 			}
 		}
 
@@ -189,7 +176,7 @@ public final class StartCheckRun {
 			}
 			try {
 				action.run();
-				if (this.open.decrementAndGet() == 0) {
+				if (removeLast(this)) {
 					begin();
 				}
 			}

@@ -63,7 +63,7 @@ public final class TwemproxyCheck implements TopologyCheck {
 	}
 
 	private CheckScript recording(CheckScript step) {
-		return new CheckScript(step.script(), step.needed(), (reply) -> {
+		return new CheckScript(step.script(), (reply) -> {
 			this.executor.recordServer(step.script(), ServerInfo.of(reply, 2).runId());
 			step.onReply().accept(reply);
 		}, step.onFailure());

@@ -25,7 +25,6 @@ import io.distributedlock.redis.script.RedisErrors;
 import io.distributedlock.redis.script.ReplicaRequirement;
 import io.distributedlock.redis.script.ScriptCall;
 import io.distributedlock.redis.script.ScriptOutcome;
-import io.distributedlock.redis.script.ScriptReply;
 import io.distributedlock.redis.script.SendGuard;
 import io.distributedlock.redis.script.SubscribedConnection;
 
@@ -84,48 +83,28 @@ public final class JedisScriptClient implements BlockingScriptClient {
 	}
 
 	@Override
-	public ScriptReply run(RedisConnection connection, ScriptCall call, Deadline deadline, SendGuard caller) {
+	public List<ScriptOutcome> run(RedisConnection connection, List<ScriptCall> calls, Deadline deadline,
+			SendGuard caller) {
 		Object client = connection.getNativeConnection();
 		IntFunction<Connection> owners = owners(client);
 		if (owners != null) {
-			return runInCluster(connection, owners, call, deadline, caller);
+			return runInCluster(connection, owners, calls, deadline, caller);
 		}
 		if (client instanceof Jedis jedis) {
-			return run(jedis.getConnection(), call, deadline, caller);
+			return this.pipeline.run(jedis.getConnection(), calls, deadline, caller);
 		}
 		Connection pooled = pooled(client);
 		if (pooled != null) {
 			try (pooled) {
-				return run(pooled, call, deadline, caller);
+				return this.pipeline.run(pooled, calls, deadline, caller);
 			}
 		}
-		if (!this.replicas.isPresent() || !call.needsReplicas()) {
-			// Jedis returns one value as such only if it is not asked for several.
-			return BlockingScriptClient.runBySpring(connection, call, caller, true,
-					(client instanceof UnifiedJedis) ? ReturnType.VALUE : ReturnType.MULTI);
+		if (this.replicas.isPresent() && calls.stream().anyMatch(ScriptCall::needsReplicas)) {
+			throw RedisErrors.replicasNotSupported();
 		}
-		throw RedisErrors.replicasNotSupported();
-	}
-
-	/** A script that another node serves by now fails alone, and may be run again. */
-	@Override
-	public List<ScriptOutcome> runAll(RedisConnection connection, List<ScriptCall> calls, Deadline deadline,
-			SendGuard caller) {
-		IntFunction<Connection> owners = owners(connection.getNativeConnection());
-		if (owners == null) {
-			return BlockingScriptClient.super.runAll(connection, calls, deadline, caller);
-		}
-		Connection node;
-		try {
-			node = owners.apply(slot(calls.get(0).keys()[0]));
-		}
-		catch (RuntimeException ex) {
-			// Jedis looks for another node then, if it is called itself.
-			return BlockingScriptClient.super.runAll(connection, calls, deadline, caller);
-		}
-		try (node) {
-			return this.pipeline.run(node, calls, deadline, caller);
-		}
+		// Jedis returns one value as such only if it is not asked for several.
+		return BlockingScriptClient.runBySpring(connection, calls, caller, true,
+				(client instanceof UnifiedJedis) ? ReturnType.VALUE : ReturnType.MULTI);
 	}
 
 	/**
@@ -185,34 +164,33 @@ public final class JedisScriptClient implements BlockingScriptClient {
 		return (ConnectionProvider) ReflectionUtils.getField(PROVIDER, client);
 	}
 
-	private ScriptReply runInCluster(RedisConnection connection, IntFunction<Connection> owners, ScriptCall call,
-			Deadline deadline, SendGuard caller) {
-		int slot = slot(call.keys()[0]);
+	private List<ScriptOutcome> runInCluster(RedisConnection connection, IntFunction<Connection> owners,
+			List<ScriptCall> calls, Deadline deadline, SendGuard caller) {
+		int slot = slot(calls.get(0).keys()[0]);
 		Connection node;
 		try {
 			node = owners.apply(slot);
 		}
 		catch (RuntimeException ex) {
-			return runByCluster(connection, call, caller);
+			return runByCluster(connection, calls, caller);
 		}
+		List<ScriptOutcome> outcomes;
 		try (node) {
 			this.nodes.put(slot, node.toString());
-			return run(node, call, deadline, caller);
+			outcomes = this.pipeline.run(node, calls, deadline, caller);
 		}
-		catch (RuntimeException ex) {
-			if (!RedisErrors.isTransient(ex)) {
-				throw ex;
+		for (int i = 0; i < calls.size(); i++) {
+			RuntimeException failure = outcomes.get(i).failure();
+			if (failure != null && RedisErrors.isTransient(failure)) {
+				outcomes.set(i, runByCluster(connection, List.of(calls.get(i)), caller).get(0));
 			}
 		}
-		return runByCluster(connection, call, caller);
+		return outcomes;
 	}
 
-	private ScriptReply runByCluster(RedisConnection connection, ScriptCall call, SendGuard caller) {
-		return BlockingScriptClient.runBySpring(connection, call, caller, !this.replicas.isPresent(), ReturnType.VALUE);
-	}
-
-	private ScriptReply run(Connection connection, ScriptCall call, Deadline deadline, SendGuard caller) {
-		return this.pipeline.run(connection, List.of(call), deadline, caller).get(0).get();
+	private List<ScriptOutcome> runByCluster(RedisConnection connection, List<ScriptCall> calls, SendGuard caller) {
+		return BlockingScriptClient.runBySpring(connection, calls, caller, !this.replicas.isPresent(),
+				ReturnType.VALUE);
 	}
 
 }

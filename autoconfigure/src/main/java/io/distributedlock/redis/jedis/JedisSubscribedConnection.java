@@ -90,18 +90,6 @@ final class JedisSubscribedConnection implements SubscribedConnection {
 	}
 
 	@Override
-	public void unsubscribe() {
-		try {
-			if (isSubscribed()) {
-				this.subscription.unsubscribe();
-			}
-		}
-		catch (JedisException ex) {
-			logger.debug("The subscription could not be ended", ex);
-		}
-	}
-
-	@Override
 	public void close() {
 		if (!this.closed.compareAndSet(false, true)) {
 			return;
@@ -117,7 +105,7 @@ final class JedisSubscribedConnection implements SubscribedConnection {
 		}
 	}
 
-	/** Closes the socket, so that the thread that reads from it leaves. */
+	/** Closes the socket, so that the thread that reads from it leaves, then or later. */
 	@Override
 	public void abandon() {
 		this.broken = true;
@@ -125,14 +113,13 @@ final class JedisSubscribedConnection implements SubscribedConnection {
 	}
 
 	private void disconnect() {
+		// First, since Jedis would connect again for a thread that is about to subscribe.
+		this.connection.setBroken();
 		try {
 			this.connection.disconnect();
 		}
 		catch (JedisException ex) {
 			logger.debug("The socket of the subscription could not be closed", ex);
-		}
-		finally {
-			this.connection.setBroken();
 		}
 	}
 

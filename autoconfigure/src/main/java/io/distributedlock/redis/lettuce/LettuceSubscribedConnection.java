@@ -112,11 +112,6 @@ public final class LettuceSubscribedConnection implements SubscribedConnection {
 		return this.client != this.present.get();
 	}
 
-	/** Does nothing: no thread stays in the subscription. */
-	@Override
-	public void unsubscribe() {
-	}
-
 	/** Without effect if the factory was stopped, which has closed it. */
 	@Override
 	public void close() {

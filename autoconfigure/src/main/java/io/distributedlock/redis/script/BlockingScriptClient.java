@@ -1,6 +1,5 @@
 package io.distributedlock.redis.script;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 
@@ -11,15 +10,9 @@ import org.springframework.data.redis.connection.ReturnType;
 
 import io.distributedlock.provider.Deadline;
 
-/** Runs a script on a connection and blocks until the reply. */
+/** Runs scripts on a connection and blocks until the replies. */
 @FunctionalInterface
 public interface BlockingScriptClient {
-
-	/**
-	 * Runs a script.
-	 * @param caller asked before each command, once its connection is there
-	 */
-	ScriptReply run(RedisConnection connection, ScriptCall call, Deadline deadline, SendGuard caller);
 
 	/**
 	 * Runs scripts for one {@linkplain #node node}, together where the client allows it.
@@ -27,23 +20,7 @@ public interface BlockingScriptClient {
 	 * @return the outcomes in the order of the calls
 	 * @throws RuntimeException if the connection fails
 	 */
-	default List<ScriptOutcome> runAll(RedisConnection connection, List<ScriptCall> calls, Deadline deadline,
-			SendGuard caller) {
-		// An early reply to one script would end the call for all.
-		@SuppressWarnings("UnnecessaryMethodReference")
-		SendGuard callerOfEach = caller::beginSend;
-		List<ScriptOutcome> outcomes = new ArrayList<>(calls.size());
-		for (ScriptCall call : calls) {
-			try {
-				outcomes.add(deadline.isPast() ? ScriptOutcome.of(RedisErrors.notCalledInTime())
-						: ScriptOutcome.of(run(connection, call, deadline, callerOfEach)));
-			}
-			catch (RuntimeException ex) {
-				outcomes.add(ScriptOutcome.of(ex));
-			}
-		}
-		return outcomes;
-	}
+	List<ScriptOutcome> run(RedisConnection connection, List<ScriptCall> calls, Deadline deadline, SendGuard caller);
 
 	/**
 	 * Returns the slot of a key in a cluster.
@@ -71,14 +48,21 @@ public interface BlockingScriptClient {
 	}
 
 	/**
-	 * Runs a script through Spring Data's interface, with any client: it may send a
+	 * Runs scripts through Spring Data's interface, with any client: it may send a
 	 * command again whose reply is lost, as most do, and does not tell.
 	 * @param type that with which the client returns a reply of several values and of one
 	 */
-	static ScriptReply runBySpring(RedisConnection connection, ScriptCall call, SendGuard caller, boolean replicated,
-			ReturnType type) {
-		return new ScriptReply(ScriptReply.values(replyBySpring(connection, call, caller, type)), replicated, false,
-				true);
+	static List<ScriptOutcome> runBySpring(RedisConnection connection, List<ScriptCall> calls, SendGuard caller,
+			boolean replicated, ReturnType type) {
+		return calls.stream().map((call) -> {
+			try {
+				Object reply = replyBySpring(connection, call, caller, type);
+				return ScriptOutcome.of(new ScriptReply(ScriptReply.values(reply), replicated, false, true));
+			}
+			catch (RuntimeException ex) {
+				return ScriptOutcome.of(ex);
+			}
+		}).toList();
 	}
 
 	private static Object replyBySpring(RedisConnection connection, ScriptCall call, SendGuard caller,

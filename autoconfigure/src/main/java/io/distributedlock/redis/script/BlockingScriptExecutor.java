@@ -1,6 +1,7 @@
 package io.distributedlock.redis.script;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -42,106 +43,62 @@ public final class BlockingScriptExecutor implements ScriptExecutor {
 
 	@Override
 	public void run(ScriptCall call, CallKind kind, Deadline deadline, ReplyHandler<?> operation) {
-		ScriptReply reply;
-		try {
-			reply = runRepeatedly(call, kind, deadline);
-		}
-		catch (LockProviderException ex) {
-			operation.fail(ex);
-			return;
-		}
-		operation.reply(reply);
+		runAll(List.of(new ScriptSubmission(call, operation)), kind, deadline);
 	}
 
-	private ScriptReply runRepeatedly(ScriptCall call, CallKind kind, Deadline deadline) {
-		long pauseNanos = 0;
-		while (true) {
-			try {
-				return runOnce(call, kind, deadline);
-			}
-			catch (RuntimeException ex) {
-				pauseNanos = RepetitionPause.after(pauseNanos, ex, kind, deadline);
-				if (pauseNanos == 0) {
-					throw RedisErrors.translate(ex, false);
-				}
-				pause(pauseNanos, kind, ex);
-			}
-		}
-	}
-
-	/** Runs a script in a worker; the caller leaves at its deadline. */
-	private ScriptReply runOnce(ScriptCall call, CallKind kind, Deadline deadline) {
-		return start(List.of(call), kind, deadline).await(kind).get(0).get();
-	}
-
-	private WorkerRun start(List<ScriptCall> calls, CallKind kind, Deadline deadline) {
-		if (deadline.isPast()) {
-			throw RedisErrors.notCalledInTime();
-		}
-		WorkerRun run = new WorkerRun(calls, deadline);
-		this.workers.execute(kind, this.runner.workerGroup(slot(calls.get(0).keys()[0])), run);
-		return run;
-	}
-
-	/** Runs the scripts for one node in one worker, those for all nodes at a time. */
+	/**
+	 * Runs the scripts for one node in one worker, those for all nodes at a time; and
+	 * again, after a pause, those that may succeed then.
+	 */
 	@Override
 	public void runAll(List<ScriptSubmission> runs, CallKind kind, Deadline deadline) {
+		Collection<ScriptSubmission> open = runs;
+		long pauseNanos = 0;
+		while (!open.isEmpty()) {
+			Map<ScriptSubmission, RuntimeException> refused = new LinkedHashMap<>();
+			long nextNanos = 0;
+			for (WorkerRun run : start(open, kind, deadline)) {
+				nextNanos = Math.max(nextNanos, run.end(kind, pauseNanos, refused));
+			}
+			if (!pause(nextNanos)) {
+				refused.forEach((one, ex) -> one.operation()
+					.fail(kind.interruptible() ? RedisErrors.notCalledBeforeInterrupt(ex)
+							: RedisErrors.translate(ex, false)));
+				return;
+			}
+			pauseNanos = nextNanos;
+			open = refused.keySet();
+		}
+	}
+
+	private List<WorkerRun> start(Collection<ScriptSubmission> runs, CallKind kind, Deadline deadline) {
 		Map<Object, List<ScriptSubmission>> groups = new LinkedHashMap<>();
 		runs.forEach((one) -> {
 			Object node = node(slot(one.call().keys()[0]));
 			groups.computeIfAbsent((node != null) ? node : one, (absent) -> new ArrayList<>()).add(one);
 		});
-		List<Runnable> ends = groups.values().stream().map((group) -> startGroup(group, kind, deadline)).toList();
-		ends.forEach(Runnable::run);
+		return groups.values().stream().map((group) -> {
+			WorkerRun run = new WorkerRun(group, deadline);
+			try {
+				this.workers.execute(kind, this.runner.workerGroup(slot(group.get(0).call().keys()[0])), run);
+			}
+			catch (LockProviderException ex) {
+				run.drop(ex);
+			}
+			return run;
+		}).toList();
 	}
 
-	/** Starts scripts for one node; returns the wait for their end. */
-	private Runnable startGroup(List<ScriptSubmission> group, CallKind kind, Deadline deadline) {
-		if (group.size() == 1) {
-			return () -> run(group.get(0).call(), kind, deadline, group.get(0).operation());
-		}
-		List<ScriptCall> calls = group.stream().map(ScriptSubmission::call).toList();
-		try {
-			WorkerRun run = start(calls, kind, deadline);
-			return () -> end(group, run, kind, deadline);
-		}
-		catch (LockProviderException ex) {
-			return () -> group.forEach((one) -> one.operation().fail(ex));
-		}
-	}
-
-	private void end(List<ScriptSubmission> group, WorkerRun run, CallKind kind, Deadline deadline) {
-		List<ScriptOutcome> outcomes;
-		try {
-			outcomes = run.await(kind);
-		}
-		catch (RuntimeException ex) {
-			outcomes = Collections.nCopies(group.size(), ScriptOutcome.of(ex));
-		}
-		for (int i = 0; i < group.size(); i++) {
-			ScriptSubmission one = group.get(i);
-			RuntimeException failure = outcomes.get(i).failure();
-			if (failure == null) {
-				one.operation().reply(outcomes.get(i).get());
-			}
-			else if (RepetitionPause.after(0, failure, kind, deadline) > 0) {
-				run(one.call(), kind, deadline, one.operation());
-			}
-			else {
-				one.operation().fail(RedisErrors.translate(failure, false));
-			}
-		}
-	}
-
-	private static void pause(long nanos, CallKind kind, RuntimeException ex) {
+	/** Returns whether the pause has ended without an interrupt. */
+	private static boolean pause(long nanos) {
 		Deadline end = Deadline.afterNanos(nanos);
 		while (!end.isPast()) {
 			if (Thread.currentThread().isInterrupted()) {
-				throw kind.interruptible() ? RedisErrors.notCalledBeforeInterrupt(ex)
-						: RedisErrors.translate(ex, false);
+				return false;
 			}
 			LockSupport.parkNanos(end.remainingNanos());
 		}
+		return true;
 	}
 
 	@Override
@@ -174,7 +131,7 @@ public final class BlockingScriptExecutor implements ScriptExecutor {
 	 */
 	private final class WorkerRun implements WorkerTask, SendGuard {
 
-		private final List<ScriptCall> calls;
+		private final List<ScriptSubmission> group;
 
 		private final Deadline deadline;
 
@@ -183,9 +140,41 @@ public final class BlockingScriptExecutor implements ScriptExecutor {
 		/** Whether the client was given a command. */
 		private volatile boolean sent;
 
-		private WorkerRun(List<ScriptCall> calls, Deadline deadline) {
-			this.calls = calls;
+		private WorkerRun(List<ScriptSubmission> group, Deadline deadline) {
+			this.group = group;
 			this.deadline = deadline;
+		}
+
+		/**
+		 * Awaits the end of the run, and ends the operations.
+		 * @param refused receives those that are to be repeated, with their failures
+		 * @return the pause before that, 0 if there are none
+		 */
+		private long end(CallKind kind, long lastNanos, Map<ScriptSubmission, RuntimeException> refused) {
+			List<ScriptOutcome> outcomes;
+			try {
+				outcomes = await(kind);
+			}
+			catch (RuntimeException ex) {
+				outcomes = Collections.nCopies(this.group.size(), ScriptOutcome.of(ex));
+			}
+			long pauseNanos = 0;
+			for (int i = 0; i < this.group.size(); i++) {
+				ScriptSubmission one = this.group.get(i);
+				RuntimeException failure = outcomes.get(i).failure();
+				long nanos = (failure != null) ? RepetitionPause.after(lastNanos, failure, kind, this.deadline) : 0;
+				if (failure == null) {
+					one.operation().reply(outcomes.get(i).get());
+				}
+				else if (nanos > 0) {
+					refused.put(one, failure);
+					pauseNanos = nanos;
+				}
+				else {
+					one.operation().fail(RedisErrors.translate(failure, false));
+				}
+			}
+			return pauseNanos;
 		}
 
 		/** Awaits the end of the run; the caller has left if this throws before it. */
@@ -224,9 +213,8 @@ public final class BlockingScriptExecutor implements ScriptExecutor {
 
 		private List<ScriptOutcome> runOnConnection() {
 			try (RedisConnection connection = BlockingScriptExecutor.this.factory.getConnection()) {
-				BlockingScriptClient client = BlockingScriptExecutor.this.runner;
-				return (this.calls.size() > 1) ? client.runAll(connection, this.calls, this.deadline, this)
-						: List.of(ScriptOutcome.of(client.run(connection, this.calls.get(0), this.deadline, this)));
+				return BlockingScriptExecutor.this.runner.run(connection,
+						this.group.stream().map(ScriptSubmission::call).toList(), this.deadline, this);
 			}
 		}
 

@@ -67,11 +67,24 @@ public record ErrorReply(@Nullable String code, String text) {
 		Throwable innermost = ex;
 		for (Throwable cause = ex; cause != null; cause = cause.getCause()) {
 			innermost = cause;
-			if (ExceptionTypes.isInstance(cause, TYPES)) {
+			if (isInstance(cause, TYPES)) {
 				found = cause;
 			}
 		}
 		return (found != null) ? found : innermost;
+	}
+
+	/**
+	 * Whether the class of an exception, or a superclass, has one of the names: Lettuce
+	 * and Jedis are optional.
+	 */
+	static boolean isInstance(Throwable ex, Set<String> names) {
+		for (Class<?> type = ex.getClass(); type != null; type = type.getSuperclass()) {
+			if (names.contains(type.getName())) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	public boolean hasCode(Set<String> codes) {

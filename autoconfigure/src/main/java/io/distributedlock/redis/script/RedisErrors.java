@@ -1,10 +1,13 @@
 package io.distributedlock.redis.script;
 
 import java.io.IOException;
+import java.net.SocketTimeoutException;
 import java.util.Set;
 import java.util.concurrent.TimeoutException;
 
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.QueryTimeoutException;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
@@ -32,6 +35,10 @@ public final class RedisErrors {
 	/** The end of a connection before the reply to a greeting: Lettuce, and Jedis. */
 	private static final Set<String> CLOSED_AT_ONCE = Set.of("Connection closed prematurely",
 			"Unexpected end of stream.");
+
+	private static final Set<String> TIMEOUTS = Set.of("io.lettuce.core.RedisCommandTimeoutException",
+			"io.netty.channel.ConnectTimeoutException", "io.netty.handler.ssl.SslHandshakeTimeoutException",
+			"io.netty.handler.timeout.TimeoutException", "io.netty.resolver.dns.DnsNameResolverTimeoutException");
 
 	private RedisErrors() {
 	}
@@ -211,7 +218,8 @@ public final class RedisErrors {
 	/** Whether there was no reply within the time-out of the client or the caller. */
 	public static boolean isTimeout(Throwable ex) {
 		for (Throwable cause = ex; cause != null; cause = cause.getCause()) {
-			if (ExceptionTypes.isTimeout(cause)) {
+			if (cause instanceof TimeoutException || cause instanceof SocketTimeoutException
+					|| cause instanceof QueryTimeoutException || ErrorReply.isInstance(cause, TIMEOUTS)) {
 				return true;
 			}
 		}

@@ -47,42 +47,43 @@ public final class SpringSubscribedConnection implements SubscribedConnection {
 	}
 
 	@Override
-	public void unsubscribe() {
-		try {
-			Subscription subscription = this.connection.getSubscription();
-			if (subscription != null && subscription.isAlive()) {
-				subscription.unsubscribe();
-			}
-		}
-		catch (RuntimeException ex) {
-			logger.debug("The subscription could not be ended", ex);
-		}
-	}
-
-	@Override
 	public void close() {
-		if (!this.closed.compareAndSet(false, true)) {
-			return;
-		}
-		try {
-			this.connection.close();
-		}
-		catch (RuntimeException ex) {
-			logger.debug("The connection of the subscription could not be closed", ex);
+		if (this.closed.compareAndSet(false, true)) {
+			runOrLog(this.connection::close);
 		}
 	}
 
 	/**
-	 * Closes it on a thread of its own: Spring gives no access to the socket, and a
-	 * client may wait for a reply of the server first.
+	 * Ends it on a thread of its own: Spring gives no access to the socket, and a client
+	 * may wait for a reply of the server first.
 	 */
 	@Override
 	public void abandon() {
 		try {
-			LockThreads.factory("redis-unsubscription").newThread(this::close).start();
+			LockThreads.factory("redis-unsubscription").newThread(() -> {
+				close();
+				// Not every client does so when its connection is closed.
+				runOrLog(this::unsubscribe);
+			}).start();
 		}
 		catch (OutOfMemoryError ex) {
 			logger.debug("There is no thread to close the connection of the subscription", ex);
+		}
+	}
+
+	private void unsubscribe() {
+		Subscription subscription = this.connection.getSubscription();
+		if (subscription != null && subscription.isAlive()) {
+			subscription.unsubscribe();
+		}
+	}
+
+	private static void runOrLog(Runnable action) {
+		try {
+			action.run();
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The subscription could not be ended", ex);
 		}
 	}
 

@@ -2,8 +2,6 @@ package io.distributedlock.redis.script;
 
 import java.util.function.Consumer;
 
-import org.jspecify.annotations.Nullable;
-
 /**
  * A connection of its own on which the server notifies this process. What fails at its
  * end is only logged.
@@ -28,9 +26,6 @@ public interface SubscribedConnection {
 	 */
 	boolean isOfFormerClient();
 
-	/** Ends the subscription, for which a thread may stay in {@link #subscribe}. */
-	void unsubscribe();
-
 	/**
 	 * Closes the connection, on whose subscription no thread stays. Without effect on one
 	 * that is closed.
@@ -38,17 +33,11 @@ public interface SubscribedConnection {
 	void close();
 
 	/**
-	 * Closes the connection without waiting for the server, which does not seem to reply
-	 * on it. A thread that stays in {@link #subscribe} leaves, if the client allows it.
+	 * Ends the subscription without waiting for the server, which may not reply any more.
+	 * A thread that stays in {@link #subscribe} leaves, if the client allows it, and
+	 * closes the connection.
 	 */
 	void abandon();
-
-	/** Closes a connection if there is one. */
-	static void closeIfAny(@Nullable SubscribedConnection connection) {
-		if (connection != null) {
-			connection.close();
-		}
-	}
 
 	/** Opens connections. */
 	interface Source {

@@ -1,12 +1,13 @@
 package io.distributedlock.redis.script;
 
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -33,13 +34,15 @@ public final class WorkerPools implements AutoCloseable {
 	/** Further calls would wait in vain, and need memory while no worker is free. */
 	private static final int MOST_WAITING = 10_000;
 
-	/** One for each node that was called. */
-	private final Map<Group, ThreadPoolExecutor> pools = new ConcurrentHashMap<>();
+	private final ReentrantLock lock = new ReentrantLock();
+
+	/** One for each node that is called; guarded by the lock, and final after the end. */
+	private final Map<Group, ThreadPoolExecutor> pools = new HashMap<>();
 
 	private final Duration patience;
 
-	/** Whether no more calls are accepted. */
-	private volatile boolean closed;
+	/** Whether no more calls are accepted; guarded by the lock. */
+	private boolean closed;
 
 	/** Whether calls that wait for a worker are dropped. */
 	private volatile boolean stopped;
@@ -67,21 +70,34 @@ public final class WorkerPools implements AutoCloseable {
 	 * dropped then
 	 */
 	public void execute(CallKind kind, @Nullable Object node, WorkerTask call) {
-		ThreadPoolExecutor workers = this.pools.computeIfAbsent(new Group(kind, node), WorkerPools::newPool);
-		// In this order, either the end finds the pool, or this finds the end.
-		if (this.closed) {
-			throw RedisErrors.closed(null);
-		}
-		if (workers.getQueue().size() >= MOST_WAITING) {
-			throw RedisErrors
-				.notCalled(new RejectedExecutionException("More than " + MOST_WAITING + " calls wait for a worker"));
-		}
+		this.lock.lock();
 		try {
+			if (this.closed) {
+				throw RedisErrors.closed(null);
+			}
+			ThreadPoolExecutor workers = pool(new Group(kind, node));
+			if (workers.getQueue().size() >= MOST_WAITING) {
+				throw new RejectedExecutionException("More than " + MOST_WAITING + " calls wait for a worker");
+			}
 			workers.execute(() -> runOrDrop(call));
 		}
 		catch (RejectedExecutionException | OutOfMemoryError ex) {
-			throw workers.isShutdown() ? RedisErrors.closed(ex) : RedisErrors.notCalled(ex);
+			throw RedisErrors.notCalled(ex);
 		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/** A new pool takes the place of those whose nodes are not called any more. */
+	private ThreadPoolExecutor pool(Group group) {
+		ThreadPoolExecutor present = this.pools.get(group);
+		if (present == null) {
+			this.pools.values().removeIf((pool) -> pool.getPoolSize() == 0);
+			present = newPool(group);
+			this.pools.put(group, present);
+		}
+		return present;
 	}
 
 	private static ThreadPoolExecutor newPool(Group group) {
@@ -115,7 +131,13 @@ public final class WorkerPools implements AutoCloseable {
 	 */
 	@Override
 	public void close() {
-		this.closed = true;
+		this.lock.lock();
+		try {
+			this.closed = true;
+		}
+		finally {
+			this.lock.unlock();
+		}
 		this.pools.values().forEach(ExecutorService::shutdown);
 		try {
 			if (!await()) {

@@ -42,7 +42,7 @@ class BlockingScriptExecutorTests {
 	private final AtomicBoolean sent = new AtomicBoolean();
 
 	private final BlockingScriptExecutor executor = new BlockingScriptExecutor(this.factory,
-			(connection, call, deadline, check) -> reply(check));
+			(connection, calls, deadline, check) -> List.of(ScriptOutcome.of(reply(check))));
 
 	private ScriptReply reply(SendGuard check) {
 		check.beginSend();

@@ -18,7 +18,7 @@ import org.springframework.dao.QueryTimeoutException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-class ExceptionTypesTests {
+class RedisTimeoutErrorTests {
 
 	static Stream<Throwable> timeouts() {
 		return Stream.of(new TimeoutException(), new SocketTimeoutException(), new QueryTimeoutException("late"),
@@ -29,20 +29,19 @@ class ExceptionTypesTests {
 	@ParameterizedTest
 	@MethodSource("timeouts")
 	void timeoutIsRecognisedByItsType(Throwable ex) {
-		assertThat(ExceptionTypes.isTimeout(ex)).isTrue();
+		assertThat(RedisErrors.isTimeout(ex)).isTrue();
 	}
 
 	@Test
-	void otherExceptionIsNoTimeoutWhateverItsName() {
-		assertThat(ExceptionTypes.isTimeout(new InvalidTimeoutException())).isFalse();
-		assertThat(ExceptionTypes.isTimeout(new JedisConnectionException(new SocketTimeoutException()))).isFalse();
+	void exceptionIsATimeoutByItsTypeOrThatOfACause() {
+		assertThat(RedisErrors.isTimeout(new InvalidTimeoutException())).isFalse();
+		assertThat(RedisErrors.isTimeout(new JedisConnectionException(new SocketTimeoutException()))).isTrue();
 	}
 
 	@Test
 	void subclassIsAnInstance() {
-		assertThat(ExceptionTypes.isInstance(new SocketTimeoutException(), Set.of("java.io.IOException"))).isTrue();
-		assertThat(ExceptionTypes.isInstance(new SocketTimeoutException(), Set.of("java.net.SocketException")))
-			.isFalse();
+		assertThat(ErrorReply.isInstance(new SocketTimeoutException(), Set.of("java.io.IOException"))).isTrue();
+		assertThat(ErrorReply.isInstance(new SocketTimeoutException(), Set.of("java.net.SocketException"))).isFalse();
 	}
 
 	private static final class InvalidTimeoutException extends RuntimeException {
