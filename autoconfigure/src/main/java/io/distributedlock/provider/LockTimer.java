@@ -2,11 +2,13 @@ package io.distributedlock.provider;
 
 import java.time.Duration;
 import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The one timer of the library: a queue of deadlines on one daemon thread. Its tasks do
@@ -41,6 +43,22 @@ public final class LockTimer implements AutoCloseable {
 		// Fails without a thread before the signal is queued: it would run one day.
 		this.executor.prestartCoreThread();
 		return this.executor.schedule(() -> run(signal), delay.toNanos(), TimeUnit.NANOSECONDS);
+	}
+
+	/**
+	 * Runs a signal after a delay as {@link #schedule} does, unless this timer is closed.
+	 * @param signal what to run; quick, without I/O
+	 * @param delay the delay, at once if not positive
+	 * @return the pending signal, or {@code null} after {@link #close()}
+	 */
+	public @Nullable Future<?> scheduleIfOpen(Runnable signal, Duration delay) {
+		try {
+			return schedule(signal, delay);
+		}
+		catch (RejectedExecutionException ex) {
+			logger.debug("The timer is closed", ex);
+			return null;
+		}
 	}
 
 	/** Nobody asks the future of a signal how it has ended. */

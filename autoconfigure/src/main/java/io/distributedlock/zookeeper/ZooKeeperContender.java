@@ -2,7 +2,6 @@ package io.distributedlock.zookeeper;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.RejectedExecutionException;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -112,12 +111,8 @@ final class ZooKeeperContender implements LockContender {
 	}
 
 	private void later(Runnable step) {
-		try {
-			this.components.timer().schedule(step, PAUSE);
-		}
-		catch (RejectedExecutionException ex) {
-			logger.debug("The timer is closed: a queue entry ends with the session", ex);
-		}
+		// Where the timer is closed, the queue entry ends with the session.
+		this.components.timer().scheduleIfOpen(step, PAUSE);
 	}
 
 }

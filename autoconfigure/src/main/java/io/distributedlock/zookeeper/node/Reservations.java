@@ -7,7 +7,6 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.RejectedExecutionException;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -75,12 +74,8 @@ public final class Reservations {
 	}
 
 	private void expireLater(LockNode node, Duration delay) {
-		try {
-			this.timer.schedule(() -> expire(node), delay);
-		}
-		catch (RejectedExecutionException ex) {
-			logger.debug("The timer is closed: a reservation ends with the session", ex);
-		}
+		// Where the timer is closed, the reservation ends with the session.
+		this.timer.scheduleIfOpen(() -> expire(node), delay);
 	}
 
 	/**

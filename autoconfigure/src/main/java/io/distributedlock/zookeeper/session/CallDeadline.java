@@ -6,7 +6,6 @@ import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
@@ -220,13 +219,10 @@ public final class CallDeadline implements Runnable {
 			return end;
 		}
 		long margin = Math.min(this.toleranceNanos / 2, LONGEST_MARGIN_NANOS);
-		try {
-			Future<?> alarm = this.timer.schedule(() -> late.accept(wait),
-					Duration.ofNanos(this.deadline.remainingNanos() - margin));
+		Future<?> alarm = this.timer.scheduleIfOpen(() -> late.accept(wait),
+				Duration.ofNanos(this.deadline.remainingNanos() - margin));
+		if (alarm != null) {
 			end.whenComplete((value, failure) -> alarm.cancel(false));
-		}
-		catch (RejectedExecutionException ex) {
-			logger.debug("The timer is closed: the call ends when it is abandoned", ex);
 		}
 		return end;
 	}

@@ -3,6 +3,7 @@ package io.distributedlock.zookeeper.session;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -54,7 +55,8 @@ public final class Session implements SessionDeadline {
 
 	private final Set<Runnable> signals = ConcurrentHashMap.newKeySet();
 
-	private final Set<Runnable> endListeners = ConcurrentHashMap.newKeySet();
+	/** Completes after the end of the session, which it reports once to each listener. */
+	private final CompletableFuture<Boolean> end = new CompletableFuture<>();
 
 	private final AtomicLong bytes = new AtomicLong();
 
@@ -208,7 +210,7 @@ public final class Session implements SessionDeadline {
 	public void onShortened(Runnable signal) {
 		this.signals.add(signal);
 		if (this.ended) {
-			runOnce(this.signals, signal);
+			runOnce(signal);
 		}
 	}
 
@@ -218,10 +220,7 @@ public final class Session implements SessionDeadline {
 	 * block
 	 */
 	void onEnded(Runnable listener) {
-		this.endListeners.add(listener);
-		if (this.ended) {
-			runOnce(this.endListeners, listener);
-		}
+		this.end.thenRun(listener);
 	}
 
 	/**
@@ -281,14 +280,14 @@ public final class Session implements SessionDeadline {
 		this.endedAtNanos = System.nanoTime();
 		this.endedByRefusal = this.zooKeeper.getState() == ZooKeeper.States.AUTH_FAILED;
 		this.ended = true;
-		this.signals.forEach((signal) -> runOnce(this.signals, signal));
-		this.endListeners.forEach((listener) -> runOnce(this.endListeners, listener));
+		this.signals.forEach(this::runOnce);
+		this.end.complete(true);
 	}
 
-	/** Removes and runs an action, on the thread that comes first. */
-	private static void runOnce(Set<Runnable> actions, Runnable action) {
-		if (actions.remove(action)) {
-			action.run();
+	/** Removes and runs a signal, on the thread that comes first. */
+	private void runOnce(Runnable signal) {
+		if (this.signals.remove(signal)) {
+			signal.run();
 		}
 	}
 
