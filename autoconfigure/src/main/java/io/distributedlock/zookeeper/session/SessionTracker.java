@@ -1,16 +1,20 @@
 package io.distributedlock.zookeeper.session;
 
+import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.apache.curator.CuratorZookeeperClient;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.api.CuratorListener;
 import org.apache.curator.framework.imps.CuratorFrameworkState;
@@ -26,24 +30,37 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockException;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.Deadline;
+import io.distributedlock.provider.LockThreads;
 import io.distributedlock.provider.LockTimer;
 
 /**
  * Tracker of the client's sessions. It returns only a session in which this process's
  * node exists and which is proven to last. A caller uses one session for all requests
  * that belong together, whatever session the client has by then.
+ * <p>
+ * After the end of a session it looks for the next handle. Curator replaces a handle
+ * whose session was expired or that was reset, but reports that only if the client was
+ * disconnected long enough before. It never replaces a handle whose credentials the
+ * servers have refused: such a handle never connects again. This class does, unless the
+ * application also uses the client. Curator may wait for the end of the former handle, so
+ * that each try has a thread of its own: neither the timer nor an event thread waits.
  */
 public final class SessionTracker implements ConnectionStateListener, AutoCloseable {
 
 	private static final Log logger = LogFactory.getLog(SessionTracker.class);
+
+	private static final Duration LOOK_PAUSE = Duration.ofMillis(200);
+
+	/** The looks at a client that is not connected before its handle is replaced. */
+	private static final int LOOKS_PER_TRY = 5;
+
+	private static final ThreadFactory HANDLE_THREADS = LockThreads.factory("zookeeper-handle");
 
 	private final CuratorFramework client;
 
 	private final ZooKeeperLockSettings settings;
 
 	private final PersistentNodes persistentNodes;
-
-	private final HandleReplacement replacement;
 
 	private final LockTimer timer;
 
@@ -58,6 +75,15 @@ public final class SessionTracker implements ConnectionStateListener, AutoClosea
 	};
 
 	private final ReentrantLock lock = new ReentrantLock();
+
+	/** Held while the handle is replaced: a closed client must not get another one. */
+	private final ReentrantLock handleLock = new ReentrantLock();
+
+	/** Whether a look at the client, or a try, is scheduled or under way. */
+	private final AtomicBoolean looking = new AtomicBoolean();
+
+	/** Used by one look at a time. */
+	private int looks;
 
 	/** The waits of calls that have found no session. */
 	private final Set<CompletableFuture<Session>> waiting = ConcurrentHashMap.newKeySet();
@@ -80,7 +106,6 @@ public final class SessionTracker implements ConnectionStateListener, AutoClosea
 		this.client = client;
 		this.settings = settings;
 		this.persistentNodes = new PersistentNodes(paths);
-		this.replacement = new HandleReplacement(client, settings, timer, this::needsHandle, this::adopt);
 		this.timer = timer;
 		this.listener = listener;
 	}
@@ -144,17 +169,80 @@ public final class SessionTracker implements ConnectionStateListener, AutoClosea
 		SessionSetup current = this.setup;
 		if (current == null) {
 			// The refused handle is not to be had at present.
-			this.replacement.start();
+			startLooking();
 		}
 		else if (current.session().isRefused()) {
 			current.session().end();
 		}
 	}
 
-	/** Returns whether there is no session that may last. */
+	/** Looks for another handle as long as there is no session that may last. */
+	private void startLooking() {
+		if (this.looking.compareAndSet(false, true)) {
+			lookLater();
+		}
+	}
+
+	private void lookLater() {
+		this.timer.scheduleIfOpen(this::look, LOOK_PAUSE);
+	}
+
+	/** Starts a try if the client has connected, or may have a refused handle. */
+	private void look() {
+		boolean due = ++this.looks % LOOKS_PER_TRY == 0;
+		if (!needsHandle()) {
+			this.looking.set(false);
+			if (needsHandle()) {
+				startLooking();
+			}
+		}
+		else if (due || this.client.getZookeeperClient().isConnected()) {
+			startTry();
+		}
+		else {
+			lookLater();
+		}
+	}
+
 	private boolean needsHandle() {
 		SessionSetup current = this.setup;
-		return !this.closed && (current == null || current.session().hasEnded());
+		return !this.closed && (current == null || current.session().hasEnded())
+				&& this.client.getState() != CuratorFrameworkState.STOPPED;
+	}
+
+	private void startTry() {
+		try {
+			HANDLE_THREADS.newThread(this::tryHandle).start();
+		}
+		catch (OutOfMemoryError ex) {
+			logger.debug("There is no thread to replace the client's handle", ex);
+			lookLater();
+		}
+	}
+
+	private void tryHandle() {
+		try {
+			replaceRefused();
+			adopt();
+		}
+		catch (Exception ex) {
+			logger.debug("The client has no other handle yet", ex);
+		}
+		lookLater();
+	}
+
+	private void replaceRefused() throws Exception {
+		this.handleLock.lock();
+		try {
+			CuratorZookeeperClient present = this.client.getZookeeperClient();
+			if (this.settings.exclusive() && !this.closed
+					&& present.getZooKeeper().getState() == ZooKeeper.States.AUTH_FAILED) {
+				present.reset();
+			}
+		}
+		finally {
+			this.handleLock.unlock();
+		}
 	}
 
 	private void adopt() {
@@ -228,7 +316,7 @@ public final class SessionTracker implements ConnectionStateListener, AutoClosea
 	private void ended(SessionSetup ended) {
 		this.listener.ended(ended.session());
 		signal();
-		this.replacement.start();
+		startLooking();
 	}
 
 	/** Returns the present session if it is ready, without waiting, or {@code null}. */
@@ -352,7 +440,9 @@ public final class SessionTracker implements ConnectionStateListener, AutoClosea
 			this.lock.unlock();
 		}
 		signal();
-		this.replacement.close();
+		// Waits for a replacement that is under way.
+		this.handleLock.lock();
+		this.handleLock.unlock();
 	}
 
 	/** Returns the session that lasted at the close, or {@code null}. */
