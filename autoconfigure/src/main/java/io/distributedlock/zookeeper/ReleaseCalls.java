@@ -59,7 +59,6 @@ public final class ReleaseCalls {
 		}
 		CompletableStoreCall<ReleaseOutcome> call = new CompletableStoreCall<>();
 		CallDeadline deadline = new CallDeadline(call, timeout, this.timer);
-		call.onAbandon(deadline);
 		awaitDecision(owner, decided, call, deadline);
 		return call;
 	}
@@ -73,7 +72,6 @@ public final class ReleaseCalls {
 		CompletableStoreCall<ReleaseOutcome> call = new CompletableStoreCall<>();
 		CallDeadline deadline = new CallDeadline(call, timeout, this.timer);
 		deadline.begin(node.session());
-		call.onAbandon(deadline);
 		deadline.await(sent, (existed, failure) -> {
 			if (existed != null) {
 				this.lockNodes.remove(node);
@@ -111,7 +109,6 @@ public final class ReleaseCalls {
 		CompletableStoreCall<ReleaseOutcome> call = new CompletableStoreCall<>();
 		CallDeadline deadline = new CallDeadline(call, timeout, this.timer);
 		deadline.begin(node.session());
-		call.onAbandon(deadline);
 		awaitDecision(node.owner(), decided, call, deadline);
 		return call;
 	}

@@ -59,7 +59,6 @@ final class ZooKeeperContender implements LockContender {
 		CompletableStoreCall<ReleaseOutcome> call = new CompletableStoreCall<>();
 		CallDeadline deadline = new CallDeadline(call, timeout, this.components.timer());
 		deadline.begin(entry.session());
-		call.onAbandon(deadline);
 		withdraw(entry, deadline).whenComplete((removed, failure) -> {
 			if (failure != null) {
 				logger.debug("A queue entry could not be removed", failure);

@@ -51,8 +51,6 @@ class RenewalOperationTests {
 	private final UnacknowledgedCommands undecided = new UnacknowledgedCommands(this.lockNodes, this.releaseOperation,
 			this.reservations, this.timer);
 
-	private final RenewalOperation renewals = new RenewalOperation(this.lockNodes, this.undecided, this.timer);
-
 	private void release(LockNode node) {
 		this.undecided.release(node);
 	}
@@ -65,6 +63,10 @@ class RenewalOperationTests {
 		return node.grant();
 	}
 
+	private StoreCall<Map<LockGrant, RenewalOutcome>> renew(Map<LockGrant, Duration> leases) {
+		return new RenewalOperation(this.lockNodes, this.undecided, this.timer, HOUR).renew(leases);
+	}
+
 	private static OpResult read() {
 		Stat stat = RecordedRequests.lockNode(CZXID, LockNodeState.HELD);
 		return new OpResult.GetDataResult(new byte[0], stat);
@@ -74,12 +76,12 @@ class RenewalOperationTests {
 	void outcomeOfAnExpiredLeaseIsMissingWhileItsReleaseIsUndecided() {
 		LockGrant held = granted("held", HOUR);
 		LockGrant expired = granted("expired", Duration.ZERO);
-		StoreCall<Map<LockGrant, RenewalOutcome>> call = this.renewals.renew(Map.of(held, HOUR, expired, HOUR), HOUR);
+		StoreCall<Map<LockGrant, RenewalOutcome>> call = renew(Map.of(held, HOUR, expired, HOUR));
 		Request delete = this.requests.next("delete");
 		this.requests.next("multi").succeedWithResults(List.of(read()));
 		assertThat(call.result()).containsOnly(Map.entry(held, RenewalOutcome.RENEWED));
 		delete.succeed();
-		assertThat(this.renewals.renew(Map.of(expired, HOUR), HOUR).result())
+		assertThat(renew(Map.of(expired, HOUR)).result())
 			.containsOnly(Map.entry(expired, RenewalOutcome.NOT_HELD));
 	}
 
@@ -87,7 +89,7 @@ class RenewalOperationTests {
 	void outcomeOfAReleasedLeaseIsReturnedWithTheOthers() {
 		LockGrant held = granted("held", HOUR);
 		LockGrant expired = granted("expired", Duration.ZERO);
-		StoreCall<Map<LockGrant, RenewalOutcome>> call = this.renewals.renew(Map.of(held, HOUR, expired, HOUR), HOUR);
+		StoreCall<Map<LockGrant, RenewalOutcome>> call = renew(Map.of(held, HOUR, expired, HOUR));
 		this.requests.next("delete").succeed();
 		assertThat(call.isDone()).isFalse();
 		this.requests.next("multi").succeedWithResults(List.of(read()));
@@ -98,7 +100,7 @@ class RenewalOperationTests {
 	@Test
 	void endOfALeaseIsReturnedOnceTheLockIsReleased() {
 		LockGrant expired = granted("expired", Duration.ZERO);
-		StoreCall<Map<LockGrant, RenewalOutcome>> call = this.renewals.renew(Map.of(expired, HOUR), HOUR);
+		StoreCall<Map<LockGrant, RenewalOutcome>> call = renew(Map.of(expired, HOUR));
 		assertThat(call.isDone()).isFalse();
 		this.requests.next("delete").succeed();
 		assertThat(call.result()).containsOnly(Map.entry(expired, RenewalOutcome.NOT_HELD));

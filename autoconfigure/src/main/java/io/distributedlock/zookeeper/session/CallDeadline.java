@@ -54,8 +54,8 @@ public final class CallDeadline implements Runnable {
 	private volatile @Nullable Awaited<?> awaited;
 
 	/**
-	 * Creates the deadline of an attempt, a release or a withdrawal, which has to be the
-	 * action that follows the abandonment of the call.
+	 * Creates the deadline of an attempt, a release or a withdrawal. It is the action that
+	 * follows the abandonment of the call.
 	 */
 	public CallDeadline(CompletableStoreCall<?> call, Duration timeout, LockTimer timer) {
 		this(call, timeout, timer, false);
@@ -67,6 +67,7 @@ public final class CallDeadline implements Runnable {
 		this.renewal = renewal;
 		this.deadline = Deadline.after(timeout);
 		this.toleranceNanos = Math.max(0, this.deadline.remainingNanos() / 10);
+		call.onAbandon(this);
 	}
 
 	/**
@@ -244,14 +245,16 @@ public final class CallDeadline implements Runnable {
 
 	}
 
-	/** One wait of a call, ended by the answer or by the abandonment of the call. */
-	private static final class Awaited<T> implements BiConsumer<T, Throwable> {
-
-		/** The next step until the wait ends, for the answer may come much later. */
-		private final AtomicReference<@Nullable Continuation<T>> next;
+	/**
+	 * One wait of a call, ended by the answer or by the abandonment of the call. It keeps
+	 * the next step only until it ends, for the answer may come much later.
+	 */
+	@SuppressWarnings("serial") // never serialized
+	private static final class Awaited<T> extends AtomicReference<@Nullable Continuation<T>>
+			implements BiConsumer<T, Throwable> {
 
 		private Awaited(Continuation<T> next) {
-			this.next = new AtomicReference<>(next);
+			super(next);
 		}
 
 		@Override
@@ -260,7 +263,7 @@ public final class CallDeadline implements Runnable {
 		}
 
 		private void end(@Nullable T value, @Nullable Throwable failure) {
-			Continuation<T> step = this.next.getAndSet(null);
+			Continuation<T> step = getAndSet(null);
 			if (step == null) {
 				return;
 			}
