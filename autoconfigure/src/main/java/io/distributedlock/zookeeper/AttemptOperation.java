@@ -210,7 +210,7 @@ final class AttemptOperation {
 						.use(entry, this.deadline, () -> attemptFrom(entry, operation, false),
 								() -> contendWithoutEntry(attempt, operation, false)));
 		}
-		else if (this.willWait && this.components.reservations().contains(attempt.key())) {
+		else if (this.willWait && this.components.releases().hasReserved(attempt.key())) {
 			await(attempt, contendWithoutEntry(attempt, operation, true));
 		}
 		else {
@@ -307,7 +307,7 @@ final class AttemptOperation {
 			components.undecided().release(node);
 			return node.session().hasEnded() ? ended(node.session()) : components.sessions().notReady();
 		}
-		components.reservations().recordGrant(node);
+		components.releases().recordGrant(node);
 		return null;
 	}
 

@@ -110,7 +110,7 @@ final class FreeLockCalls {
 	private boolean isFirst(ContenderId contender, OwnerId owner, Session session, boolean willWait) {
 		return this.components.lockNodes().find(contender.key(), owner) == null
 				&& this.components.queueEntries().find(contender.key(), session) == null
-				&& !(willWait && this.components.reservations().contains(contender.key()));
+				&& !(willWait && this.components.releases().hasReserved(contender.key()));
 	}
 
 	private StoreCall<AttemptResult> attempt(SentCommand command, ContenderId contender, Duration lease,

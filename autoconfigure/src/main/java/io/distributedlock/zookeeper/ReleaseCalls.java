@@ -17,7 +17,7 @@ import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.StoreCall;
 import io.distributedlock.zookeeper.node.LockNode;
 import io.distributedlock.zookeeper.node.LockNodeRegistry;
-import io.distributedlock.zookeeper.node.ReleaseOperation;
+import io.distributedlock.zookeeper.node.ReleaseOperations;
 import io.distributedlock.zookeeper.node.SentCommand;
 import io.distributedlock.zookeeper.node.UnacknowledgedCommands;
 import io.distributedlock.zookeeper.session.CallDeadline;
@@ -33,16 +33,16 @@ public final class ReleaseCalls {
 
 	private final LockNodeRegistry lockNodes;
 
-	private final ReleaseOperation releaseOperation;
+	private final ReleaseOperations releases;
 
 	private final UnacknowledgedCommands undecided;
 
 	private final LockTimer timer;
 
-	public ReleaseCalls(LockNodeRegistry lockNodes, ReleaseOperation releaseOperation, UnacknowledgedCommands undecided,
+	public ReleaseCalls(LockNodeRegistry lockNodes, ReleaseOperations releases, UnacknowledgedCommands undecided,
 			LockTimer timer) {
 		this.lockNodes = lockNodes;
-		this.releaseOperation = releaseOperation;
+		this.releases = releases;
 		this.undecided = undecided;
 		this.timer = timer;
 	}
@@ -51,7 +51,7 @@ public final class ReleaseCalls {
 	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration timeout) {
 		LockNode node = this.lockNodes.find(key, owner);
 		if (node != null && this.lockNodes.beginRelease(node)) {
-			return await(node, this.releaseOperation.release(node), timeout);
+			return await(node, this.releases.release(node), timeout);
 		}
 		CompletableFuture<ReleaseOutcome> decided = this.undecided.find(key, owner);
 		if (decided == null) {
@@ -65,7 +65,7 @@ public final class ReleaseCalls {
 
 	/** Releases a lock node that was found contended. */
 	StoreCall<ReleaseOutcome> reserve(LockNode node, Duration timeout) {
-		return await(node, this.releaseOperation.reserve(node), timeout);
+		return await(node, this.releases.reserve(node), timeout);
 	}
 
 	private StoreCall<ReleaseOutcome> await(LockNode node, CompletableFuture<Boolean> sent, Duration timeout) {

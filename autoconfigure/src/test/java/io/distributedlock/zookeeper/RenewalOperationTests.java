@@ -18,8 +18,7 @@ import io.distributedlock.zookeeper.RecordedRequests.Request;
 import io.distributedlock.zookeeper.node.LockNode;
 import io.distributedlock.zookeeper.node.LockNodeRegistry;
 import io.distributedlock.zookeeper.node.NodeAttempt;
-import io.distributedlock.zookeeper.node.ReleaseOperation;
-import io.distributedlock.zookeeper.node.Reservations;
+import io.distributedlock.zookeeper.node.ReleaseOperations;
 import io.distributedlock.zookeeper.node.UnacknowledgedCommands;
 import io.distributedlock.zookeeper.session.LockNodeState;
 import io.distributedlock.zookeeper.session.LockPath;
@@ -40,16 +39,14 @@ class RenewalOperationTests {
 
 	private final Session session = this.requests.session();
 
-	private final Reservations reservations = new Reservations(this.timer);
-
-	private final ReleaseOperation releaseOperation = new ReleaseOperation(this.reservations, (key) -> {
+	private final ReleaseOperations releases = new ReleaseOperations((key) -> {
 		// Ignored: this process has no queue entry.
-	});
+	}, this.timer);
 
 	private final LockNodeRegistry lockNodes = new LockNodeRegistry(this.timer, this::release);
 
-	private final UnacknowledgedCommands undecided = new UnacknowledgedCommands(this.lockNodes, this.releaseOperation,
-			this.reservations, this.timer);
+	private final UnacknowledgedCommands undecided = new UnacknowledgedCommands(this.lockNodes, this.releases,
+			this.timer);
 
 	private void release(LockNode node) {
 		this.undecided.release(node);

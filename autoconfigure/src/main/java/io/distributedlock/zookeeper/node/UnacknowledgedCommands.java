@@ -57,18 +57,14 @@ public final class UnacknowledgedCommands {
 
 	private final LockNodeRegistry lockNodes;
 
-	private final ReleaseOperation releaseOperation;
-
-	private final Reservations reservations;
+	private final ReleaseOperations releases;
 
 	private final DeadlineTimer alarm;
 
-	public UnacknowledgedCommands(LockNodeRegistry lockNodes, ReleaseOperation releaseOperation,
-			Reservations reservations, LockTimer timer) {
+	public UnacknowledgedCommands(LockNodeRegistry lockNodes, ReleaseOperations releases, LockTimer timer) {
 		this.lockNodes = lockNodes;
-		this.releaseOperation = releaseOperation;
-		this.reservations = reservations;
-		this.alarm = new DeadlineTimer(timer, this::retryDue);
+		this.releases = releases;
+		this.alarm = new DeadlineTimer(timer, () -> retryDue(true));
 	}
 
 	/** Returns a set that drops the owner that was added first where it is full. */
@@ -85,9 +81,7 @@ public final class UnacknowledgedCommands {
 
 	/** Releases a lock node that no caller waits for. */
 	public void release(LockNode node) {
-		SentCommand command = SentCommand.ofRelease(node);
-		add(command);
-		completeWith(command, this.releaseOperation.release(node));
+		addRelease(node, this.releases.release(node));
 	}
 
 	/**
@@ -99,7 +93,14 @@ public final class UnacknowledgedCommands {
 	public CompletableFuture<ReleaseOutcome> addRelease(LockNode node, CompletableFuture<Boolean> sent) {
 		SentCommand command = SentCommand.ofRelease(node);
 		add(command);
-		completeWith(command, sent);
+		sent.whenComplete((existed, failure) -> {
+			if (failure != null) {
+				retryLater(command, failure);
+			}
+			else {
+				complete(command, existed ? ReleaseOutcome.RELEASED : ReleaseOutcome.NOT_HELD);
+			}
+		});
 		return command.answer();
 	}
 
@@ -192,17 +193,6 @@ public final class UnacknowledgedCommands {
 	/** Returns whether a thread waits for the answer to a command for a lock. */
 	private boolean isAwaited(LockKey key) {
 		return all(key).stream().anyMatch(SentCommand::isAwaited);
-	}
-
-	private void completeWith(SentCommand command, CompletableFuture<Boolean> sent) {
-		sent.whenComplete((existed, failure) -> {
-			if (failure != null) {
-				retryLater(command, failure);
-			}
-			else {
-				complete(command, existed ? ReleaseOutcome.RELEASED : ReleaseOutcome.NOT_HELD);
-			}
-		});
 	}
 
 	/**
@@ -325,10 +315,6 @@ public final class UnacknowledgedCommands {
 		read(session, due);
 	}
 
-	private void retryDue() {
-		retryDue(true);
-	}
-
 	/**
 	 * Retries the commands that are due now or soon, and sets the next alarm.
 	 * @param alone whether no other provider uses the session: else an acquire whose lock
@@ -392,7 +378,7 @@ public final class UnacknowledgedCommands {
 			this.alarm.setAt(command.postpone());
 		}
 		else if (read.isIn(LockNodeState.RESERVED)) {
-			this.reservations.add(command.lockNode(), Duration.ZERO);
+			this.releases.addReservation(command.lockNode(), Duration.ZERO);
 			complete(command, ReleaseOutcome.RELEASED);
 		}
 		else {
@@ -417,7 +403,7 @@ public final class UnacknowledgedCommands {
 	}
 
 	private void release(SentCommand command) {
-		this.releaseOperation.release(command.lockNode()).whenComplete((existed, failure) -> {
+		this.releases.release(command.lockNode()).whenComplete((existed, failure) -> {
 			if (failure == null) {
 				complete(command, ReleaseOutcome.RELEASED);
 			}

@@ -38,20 +38,18 @@ class UnacknowledgedCommandsTests {
 
 	private final Session session = this.requests.session();
 
-	private final Reservations reservations = new Reservations(this.timer);
-
-	private final ReleaseOperation releaseOperation = new ReleaseOperation(this.reservations, (key) -> {
+	private final ReleaseOperations releases = new ReleaseOperations((key) -> {
 		// Ignored: this process has no queue entry.
-	});
+	}, this.timer);
 
 	private final LockNodeRegistry lockNodes = new LockNodeRegistry(this.timer, (node) -> {
 		// Ignored: no lease expires.
 	});
 
-	private final UnacknowledgedCommands undecided = new UnacknowledgedCommands(this.lockNodes, this.releaseOperation,
-			this.reservations, this.timer);
+	private final UnacknowledgedCommands undecided = new UnacknowledgedCommands(this.lockNodes, this.releases,
+			this.timer);
 
-	private final ReleaseCalls releaseCalls = new ReleaseCalls(this.lockNodes, this.releaseOperation, this.undecided,
+	private final ReleaseCalls releaseCalls = new ReleaseCalls(this.lockNodes, this.releases, this.undecided,
 			this.timer);
 
 	private NodeAttempt attempt(String key) {
