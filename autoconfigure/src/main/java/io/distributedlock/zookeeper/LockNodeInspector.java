@@ -144,26 +144,20 @@ final class LockNodeInspector {
 	}
 
 	private static ReleaseOutcome awaitRelease(Session session, LockPath path, long czxid, Deadline deadline) {
-		while (true) {
-			CompletableFuture<Boolean> changed = new CompletableFuture<>();
-			Optional<ZNode> node = await(ZooKeeperOperations
-				.existing(session.operations().read(path.lockNode(), (event) -> changed.complete(true))), deadline);
-			if (node.isEmpty() || node.get().stat().getCzxid() != czxid || node.get().isIn(LockNodeState.RESERVED)) {
-				return ReleaseOutcome.RELEASED;
-			}
-			if (!isDone(changed, deadline)) {
-				return ReleaseOutcome.UNKNOWN;
-			}
-		}
-	}
-
-	private static boolean isDone(CompletableFuture<Boolean> event, Deadline deadline) {
 		try {
-			return await(event, deadline);
+			while (true) {
+				CompletableFuture<Boolean> changed = new CompletableFuture<>();
+				Optional<ZNode> node = await(ZooKeeperOperations
+					.existing(session.operations().read(path.lockNode(), (event) -> changed.complete(true))), deadline);
+				if (node.isEmpty() || node.get().stat().getCzxid() != czxid || node.get().isIn(LockNodeState.RESERVED)) {
+					return ReleaseOutcome.RELEASED;
+				}
+				await(changed, deadline);
+			}
 		}
-		catch (LockProviderException ex) {
-			logger.debug("The holder has not released the lock in time", ex);
-			return false;
+		catch (LockException ex) {
+			logger.debug("It is not known whether the holder has released the lock", ex);
+			return ReleaseOutcome.UNKNOWN;
 		}
 	}
 

@@ -58,8 +58,7 @@ public final class ReleaseCalls {
 			return AnsweredStoreCall.of(this.undecided.pollOutcome(owner));
 		}
 		CompletableStoreCall<ReleaseOutcome> call = new CompletableStoreCall<>();
-		CallDeadline deadline = new CallDeadline(call, timeout, this.timer);
-		awaitDecision(owner, decided, call, deadline);
+		awaitDecision(owner, decided, call, new CallDeadline(call, timeout, this.timer));
 		return call;
 	}
 
@@ -75,7 +74,11 @@ public final class ReleaseCalls {
 		deadline.await(sent, (existed, failure) -> {
 			if (existed != null) {
 				this.lockNodes.remove(node);
-				answered(node, sent, existed, call);
+				boolean completed = call.complete(existed ? ReleaseOutcome.RELEASED : ReleaseOutcome.NOT_HELD);
+				if (existed && !completed) {
+					// Remembered for the next call of the owner.
+					this.undecided.addRelease(node, sent);
+				}
 			}
 			else if (node.session().hasEnded()) {
 				logger.debug("The session has ended in which '" + node.key() + "' was released", failure);
@@ -111,15 +114,6 @@ public final class ReleaseCalls {
 		deadline.begin(node.session());
 		awaitDecision(node.owner(), decided, call, deadline);
 		return call;
-	}
-
-	private void answered(LockNode node, CompletableFuture<Boolean> sent, boolean existed,
-			CompletableStoreCall<ReleaseOutcome> call) {
-		boolean completed = call.complete(existed ? ReleaseOutcome.RELEASED : ReleaseOutcome.NOT_HELD);
-		if (existed && !completed) {
-			// Remembered for the next call of the owner.
-			this.undecided.addRelease(node, sent);
-		}
 	}
 
 	/**

@@ -190,7 +190,7 @@ final class WaitQueueOperations {
 	/** Reads the entries, the head first; a queue that is missing has none. */
 	private CompletableFuture<Children> readEntries() {
 		return ZooKeeperOperations
-			.recover(this.operations.children(this.path.queue()), Code.NONODE,
+			.recover(this.operations.children(this.path.queue(), null), Code.NONODE,
 					() -> CompletableFuture.completedFuture(new Children(List.of(), 0, 0)))
 			.thenApply((read) -> new Children(WaitQueueOrder.sort(read.names()), read.czxid(), read.version()));
 	}
@@ -220,7 +220,7 @@ final class WaitQueueOperations {
 	}
 
 	private CompletableFuture<Boolean> watchPredecessor(String predecessor) {
-		this.entry.beginWatch(predecessor);
+		this.entry.watch(predecessor);
 		return this.deadline.awaitExisting(this.operations.read(predecessor, this.entry.watcher()))
 			.thenApply((read) -> read.isPresent())
 			.whenComplete((watching, failure) -> {
@@ -252,7 +252,7 @@ final class WaitQueueOperations {
 		}
 		if (event == EventType.NodeDeleted || (last != null && last.node() == null)) {
 			this.look = null;
-			return operation.await(this.entry, node, operation.sendCreate(node));
+			return operation.create(this.entry, node);
 		}
 		if (this.entry.isHead() && !this.entry.isWatching()) {
 			return isIn(last, LockNodeState.HELD) ? contendAndWatch() : (last == null) ? lookFrom(node) : look(true);
@@ -262,8 +262,7 @@ final class WaitQueueOperations {
 
 	/** A reservation that is gone was for another entry, or has passed this one over. */
 	private CompletableFuture<Long> replaceReserved(String node, AcquireOperation operation) {
-		CompletableFuture<Long> sent = operation.sendReplaceReserved(node, this.entry.queueVersion());
-		return operation.await(this.entry, node, sent).thenApply((czxid) -> {
+		return operation.replaceReserved(this.entry, node).thenApply((czxid) -> {
 			if (czxid <= 0) {
 				this.entry.clearPosition();
 			}
@@ -290,7 +289,7 @@ final class WaitQueueOperations {
 	}
 
 	private AttemptAnswer busy() {
-		return AttemptAnswer.busy(this.entry.isWatching() ? POLL : POLL_WITHOUT_WATCH, present());
+		return new AttemptAnswer(0, LockNodeState.HELD, this.entry.isWatching() ? POLL : POLL_WITHOUT_WATCH, present());
 	}
 
 	/**
@@ -301,14 +300,14 @@ final class WaitQueueOperations {
 	 */
 	private CompletableFuture<Long> look(boolean watch) {
 		if (watch) {
-			this.entry.beginWatch(this.path.lockNode());
+			this.entry.watch(this.path.lockNode());
 		}
 		return this.deadline
 			.awaitExisting(this.operations.read(this.path.lockNode(), watch ? this.entry.watcher() : null))
 			.whenComplete((read, failure) -> {
 				this.look = (failure == null) ? new Look(read.orElse(null)) : null;
 				if (watch && (this.look == null || this.look.node() == null || isIn(this.look, LockNodeState.HELD))) {
-					this.entry.cancelWatch();
+					this.entry.watch(null);
 				}
 			})
 			.thenApply((read) -> 0L);
@@ -422,7 +421,8 @@ final class WaitQueueOperations {
 		private CompletableFuture<AttemptAnswer> attemptAtPosition(String node, int round) {
 			return step(node, this.operation).thenCompose((czxid) -> {
 				if (czxid > 0) {
-					return CompletableFuture.completedFuture(AttemptAnswer.acquired(czxid, LockNodeState.CONTENDED));
+					return CompletableFuture
+						.completedFuture(new AttemptAnswer(czxid, LockNodeState.CONTENDED, Duration.ZERO, null));
 				}
 				return mayWait() ? CompletableFuture.completedFuture(busy()) : round(round + 1);
 			});
@@ -438,7 +438,8 @@ final class WaitQueueOperations {
 					return enqueueOrLook(round);
 				}
 				WaitQueueOperations.this.entry.forgetPassedOver();
-				return CompletableFuture.completedFuture(AttemptAnswer.acquired(czxid, LockNodeState.HELD));
+				return CompletableFuture
+					.completedFuture(new AttemptAnswer(czxid, LockNodeState.HELD, Duration.ZERO, null));
 			});
 		}
 

@@ -221,8 +221,7 @@ public final class ZooKeeperLockProvider implements LockProvider, LockInspector,
 		this.queueEntries.close();
 		this.releases.close();
 		try {
-			this.sessions.close();
-			Session last = this.sessions.last();
+			Session last = this.sessions.close();
 			if (last != null) {
 				this.lockNodes.share();
 				last.keepWhile(() -> !this.lockNodes.isEmpty());
@@ -281,11 +280,6 @@ public final class ZooKeeperLockProvider implements LockProvider, LockInspector,
 
 	/** Listener that passes the events of sessions to the components. */
 	private final class SessionEvents implements SessionListener {
-
-		@Override
-		public void setUp(Session session) {
-			ZooKeeperLockProvider.this.unlockRequests.watch(session);
-		}
 
 		@Override
 		public void connected(Session session) {

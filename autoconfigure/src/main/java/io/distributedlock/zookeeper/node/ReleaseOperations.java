@@ -246,7 +246,7 @@ public final class ReleaseOperations {
 	}
 
 	private static CompletableFuture<Optional<String>> head(LockNode node) {
-		return node.session().operations().children(node.path().queue()).handle((children, failure) -> {
+		return node.session().operations().children(node.path().queue(), null).handle((children, failure) -> {
 			if (failure != null && !ZooKeeperErrors.is(failure, Code.NONODE)) {
 				return CompletableFuture.<Optional<String>>failedFuture(failure);
 			}

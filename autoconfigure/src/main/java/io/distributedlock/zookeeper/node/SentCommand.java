@@ -138,19 +138,6 @@ public final class SentCommand {
 		return this.answer;
 	}
 
-	/** Records the outcome. */
-	void end(ReleaseOutcome outcome) {
-		this.answer.complete(outcome);
-	}
-
-	/**
-	 * Records that the servers have refused a request; it is repeated nevertheless.
-	 * @return {@code false} if that was recorded before
-	 */
-	boolean refuse() {
-		return this.answer.complete(ReleaseOutcome.UNKNOWN);
-	}
-
 	/**
 	 * Returns the outcome where the lock node is missing: a node that was known to belong
 	 * to this command can only be missing because of its own release.

@@ -126,13 +126,12 @@ public final class UnacknowledgedCommands {
 	/** Ends a command whose answer says what it has done. */
 	public void end(SentCommand command, ReleaseOutcome outcome) {
 		if (remove(command)) {
-			command.end(outcome);
+			command.answer().complete(outcome);
 		}
 	}
 
 	/** Ends an acquire that has failed, or decides it later. */
 	public void endAcquire(SentCommand command, Throwable failure) {
-		command.recordAwaited(false);
 		if (ZooKeeperErrors.isUnclear(failure)) {
 			retryLater(command, failure);
 		}
@@ -204,18 +203,14 @@ public final class UnacknowledgedCommands {
 		add(command);
 		boolean answeredBefore = sent.isDone();
 		sent.whenComplete((czxid, failure) -> {
-			if (failure != null && ZooKeeperErrors.isUnclear(failure)) {
-				retryLater(command, failure);
-			}
-			else if (failure != null) {
-				logger.debug("An acquire of '" + attempt.key() + "' has created no lock node", failure);
-				complete(command, ReleaseOutcome.NOT_HELD);
+			if (failure != null) {
+				endAcquire(command, failure);
 			}
 			else if (czxid > 0) {
 				created(command, czxid, answeredBefore);
 			}
 			else {
-				complete(command, ReleaseOutcome.NOT_HELD);
+				end(command, ReleaseOutcome.NOT_HELD);
 			}
 		});
 	}
@@ -280,9 +275,7 @@ public final class UnacknowledgedCommands {
 		if (outcome == ReleaseOutcome.RELEASED) {
 			this.released.add(command.owner());
 		}
-		if (remove(command)) {
-			command.end(outcome);
-		}
+		end(command, outcome);
 	}
 
 	/** Decides a command by a read later, because its answer was lost. */
@@ -295,7 +288,7 @@ public final class UnacknowledgedCommands {
 		}
 		logger.debug("It is not known yet whether a lock node of '" + command.key() + "' exists", failure);
 		this.alarm.setAt(command.postpone());
-		if (ZooKeeperErrors.isRefusal(failure) && command.refuse()) {
+		if (ZooKeeperErrors.isRefusal(failure) && command.answer().complete(ReleaseOutcome.UNKNOWN)) {
 			logger.warn("Lock '" + command.key() + "' is not released. The release is tried again until it succeeds or"
 					+ " the session ends. " + ZooKeeperErrors.translate(failure).getMessage());
 		}
@@ -355,18 +348,15 @@ public final class UnacknowledgedCommands {
 	}
 
 	private void decide(SentCommand command, @Nullable ZNode read, @Nullable Throwable failure) {
-		if (read != null) {
-			decide(command, read);
+		if (read == null) {
+			if (ZooKeeperErrors.is(failure, Code.NONODE)) {
+				complete(command, command.outcomeWithoutNode());
+			}
+			else if (failure != null) {
+				retryLater(command, failure);
+			}
+			return;
 		}
-		else if (ZooKeeperErrors.is(failure, Code.NONODE)) {
-			complete(command, command.outcomeWithoutNode());
-		}
-		else if (failure != null) {
-			retryLater(command, failure);
-		}
-	}
-
-	private void decide(SentCommand command, ZNode read) {
 		boolean known = command.czxid() != 0;
 		boolean own = isOwn(command, read);
 		boolean claimed = own && claim(command, read.stat().getCzxid());

@@ -45,7 +45,7 @@ import io.distributedlock.provider.LockTimer;
  * application also uses the client. Curator may wait for the end of the former handle, so
  * that each try has a thread of its own: neither the timer nor an event thread waits.
  */
-public final class SessionTracker implements ConnectionStateListener, AutoCloseable {
+public final class SessionTracker implements ConnectionStateListener {
 
 	private static final Log logger = LogFactory.getLog(SessionTracker.class);
 
@@ -94,8 +94,6 @@ public final class SessionTracker implements ConnectionStateListener, AutoClosea
 	private @Nullable Long beforeSessionNanos;
 
 	private volatile boolean closed;
-
-	private volatile @Nullable Session last;
 
 	/**
 	 * Creates a tracker that has not started.
@@ -310,7 +308,7 @@ public final class SessionTracker implements ConnectionStateListener, AutoClosea
 		Session session = new Session(handle, this.settings.acl(), pathOverhead, this.settings.longestSilence(),
 				this.timer);
 		return new SessionSetup(session, this.persistentNodes, this.beforeSessionNanos, this.timer, this::signal,
-				this.listener::setUp);
+				this.listener::connected);
 	}
 
 	private void ended(SessionSetup ended) {
@@ -422,19 +420,20 @@ public final class SessionTracker implements ConnectionStateListener, AutoClosea
 	/**
 	 * Stops tracking; the client stays open. The last session sends no heartbeat any
 	 * more, but does not end.
+	 * @return the session that has lasted until now, or {@code null}
 	 */
-	@Override
-	public void close() {
+	public @Nullable Session close() {
+		SessionSetup current;
 		this.client.getConnectionStateListenable().removeListener(this);
 		changeRefusalListener((listeners) -> listeners.removeListener(this.refusals));
 		this.lock.lock();
 		try {
 			this.closed = true;
-			if (this.setup != null) {
-				this.setup.close();
-				this.last = this.setup.session();
-			}
+			current = this.setup;
 			this.setup = null;
+			if (current != null) {
+				current.close();
+			}
 		}
 		finally {
 			this.lock.unlock();
@@ -443,11 +442,7 @@ public final class SessionTracker implements ConnectionStateListener, AutoClosea
 		// Waits for a replacement that is under way.
 		this.handleLock.lock();
 		this.handleLock.unlock();
-	}
-
-	/** Returns the session that lasted at the close, or {@code null}. */
-	public @Nullable Session last() {
-		return this.last;
+		return (current != null) ? current.session() : null;
 	}
 
 }

@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
-import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.ZooDefs.OpCode;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockConfigurationException;
@@ -94,13 +94,23 @@ public final class ZooKeeperErrors {
 	/**
 	 * Returns the failure of a request.
 	 * @param code the answer, or {@code null} for a number that is not known
-	 * @param request the request's number in {@link ZooDefs.OpCode}
+	 * @param request the request's number in {@link OpCode}
 	 */
 	public static KeeperException failure(@Nullable Code code, int request, @Nullable String path) {
 		if (code == Code.NOAUTH && path != null) {
-			return MissingPermissionException.of(request, path);
+			return missingPermission(request, path);
 		}
 		return KeeperException.create((code != null && code != Code.OK) ? code : Code.SYSTEMERROR, path);
+	}
+
+	private static KeeperException missingPermission(int request, String path) {
+		return switch (request) {
+			case OpCode.create, OpCode.createContainer ->
+				new MissingPermissionException("CREATE", NodePaths.parent(path));
+			case OpCode.delete -> new MissingPermissionException("DELETE", NodePaths.parent(path));
+			case OpCode.setData -> new MissingPermissionException("WRITE", path);
+			default -> new MissingPermissionException("READ", path);
+		};
 	}
 
 	/** Returns the failure of a call without valid credentials; nothing was sent. */
@@ -184,6 +194,28 @@ public final class ZooKeeperErrors {
 	public static LockProviderException timedOut(@Nullable Throwable ex) {
 		return new LockProviderException(LockError.STORE_TIMEOUT, PROVIDER,
 				"did not answer in time (distributed-lock.call-timeout)", ex);
+	}
+
+	/**
+	 * Refusal of a request for a permission that the client lacks, with the node to which
+	 * it has to be granted: that is the parent of a node that is created or deleted.
+	 */
+	private static final class MissingPermissionException extends KeeperException {
+
+		private static final long serialVersionUID = 1L;
+
+		private final String message;
+
+		private MissingPermissionException(String permission, String node) {
+			super(Code.NOAUTH);
+			this.message = permission + " on the node '" + (node.isEmpty() ? "/" : node) + "'";
+		}
+
+		@Override
+		public String getMessage() {
+			return this.message;
+		}
+
 	}
 
 }
