@@ -72,7 +72,8 @@ final class AttemptOperation {
 	}
 
 	StoreCall<AttemptResult> begin() {
-		return begin(false);
+		this.call.recordSent(false);
+		return beginAfterLostAnswer();
 	}
 
 	/**
@@ -80,11 +81,6 @@ final class AttemptOperation {
 	 * that is decided.
 	 */
 	StoreCall<AttemptResult> beginAfterLostAnswer() {
-		return begin(true);
-	}
-
-	private StoreCall<AttemptResult> begin(boolean sent) {
-		this.call.recordSent(sent);
 		Session present = this.components.sessions().present();
 		if (present != null) {
 			begin(present);

@@ -5,9 +5,6 @@ import java.util.Arrays;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -162,20 +159,7 @@ final class LockNodeInspector {
 	}
 
 	private static <T> T await(CompletableFuture<T> answer, Deadline deadline) {
-		try {
-			return answer.get(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
-		}
-		catch (ExecutionException ex) {
-			throw ZooKeeperErrors.failureOf(ex);
-		}
-		catch (TimeoutException ex) {
-			throw ZooKeeperErrors.timedOut(ex);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw new LockProviderException(LockError.STORE_FAILED, ZooKeeperErrors.PROVIDER,
-					"did not answer before the thread was interrupted", ex);
-		}
+		return ZooKeeperErrors.await(answer, deadline, ZooKeeperErrors::timedOut);
 	}
 
 }

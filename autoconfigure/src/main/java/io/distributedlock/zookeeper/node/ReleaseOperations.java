@@ -14,7 +14,6 @@ import org.apache.commons.logging.LogFactory;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
-import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.provider.LockTimer;
@@ -78,14 +77,12 @@ public final class ReleaseOperations {
 			.operations()
 			.delete(node.path().lockNode(), LockNodeState.HELD.version())
 			.exceptionallyCompose(
-					(failure) -> ZooKeeperErrors.is(failure, Code.BADVERSION) ? reserve(node) : existed(failure));
+					(failure) -> ZooKeeperErrors.is(failure, Code.BADVERSION) ? reserve(node) : missing(failure));
 	}
 
-	private static CompletableFuture<Boolean> existed(@Nullable Throwable failure) {
-		if (failure == null || ZooKeeperErrors.is(failure, Code.NONODE)) {
-			return CompletableFuture.completedFuture(failure == null);
-		}
-		return CompletableFuture.failedFuture(failure);
+	private static CompletableFuture<Boolean> missing(Throwable failure) {
+		return ZooKeeperErrors.is(failure, Code.NONODE) ? CompletableFuture.completedFuture(false)
+				: CompletableFuture.failedFuture(failure);
 	}
 
 	/** Reserves a contended lock node, or deletes it if no process waits. */
@@ -104,7 +101,7 @@ public final class ReleaseOperations {
 			if (ZooKeeperErrors.is(failure, Code.BADVERSION)) {
 				return operations.read(path, null).thenCompose((read) -> deleteAltered(node, read));
 			}
-			return existed(failure);
+			return missing(failure);
 		}).thenCompose((next) -> next);
 	}
 
@@ -246,13 +243,12 @@ public final class ReleaseOperations {
 	}
 
 	private static CompletableFuture<Optional<String>> head(LockNode node) {
-		return node.session().operations().children(node.path().queue(), null).handle((children, failure) -> {
-			if (failure != null && !ZooKeeperErrors.is(failure, Code.NONODE)) {
-				return CompletableFuture.<Optional<String>>failedFuture(failure);
-			}
-			return CompletableFuture.completedFuture((children != null)
-					? WaitQueueOrder.sort(children.names()).stream().findFirst() : Optional.<String>empty());
-		}).thenCompose((next) -> next);
+		return ZooKeeperOperations.recover(
+				node.session()
+					.operations()
+					.children(node.path().queue(), null)
+					.thenApply((children) -> WaitQueueOrder.sort(children.names()).stream().findFirst()),
+				Code.NONODE, () -> CompletableFuture.completedFuture(Optional.empty()));
 	}
 
 	/**

@@ -105,22 +105,13 @@ public final class UnacknowledgedCommands {
 	}
 
 	/**
-	 * Begins an acquire for which the current thread will wait.
-	 * @return the command, to be ended by that thread, or {@code null} if another command
-	 * for the same lock is undecided
+	 * Begins a command for whose answer the current thread will wait, and which that
+	 * thread has to end.
+	 * @return {@code false} if another command for the same lock is undecided
 	 */
-	public @Nullable SentCommand tryBegin(NodeAttempt attempt) {
-		return addAlone(SentCommand.ofAcquire(attempt));
-	}
-
-	/** Begins a release as {@link #tryBegin(NodeAttempt)} begins an acquire. */
-	public @Nullable SentCommand tryBegin(LockNode node) {
-		return addAlone(SentCommand.ofRelease(node));
-	}
-
-	private @Nullable SentCommand addAlone(SentCommand command) {
+	public boolean tryBegin(SentCommand command) {
 		command.recordAwaited(true);
-		return (this.commands.putIfAbsent(command.key(), List.of(command)) == null) ? command : null;
+		return this.commands.putIfAbsent(command.key(), List.of(command)) == null;
 	}
 
 	/** Ends a command whose answer says what it has done. */
@@ -342,7 +333,7 @@ public final class UnacknowledgedCommands {
 		ZooKeeperOperations operations = session.operations();
 		CompletableFuture<Boolean> synced = operations.sync("/");
 		for (SentCommand command : due) {
-			synced.thenCombine(operations.read(command.lockNodePath(), null), (ready, node) -> node)
+			synced.thenCombine(operations.read(command.attempt().path().lockNode(), null), (ready, node) -> node)
 				.whenComplete((node, failure) -> decide(command, node, failure));
 		}
 	}

@@ -110,7 +110,7 @@ final class Heartbeat {
 			}
 			this.underWay = true;
 			sentAtNanos = System.nanoTime();
-			this.alarm = scheduleAfter(reportNanos(), this::warnOfCallback);
+			this.alarm = this.timer.scheduleIfOpen(this::warnOfCallback, Duration.ofNanos(reportNanos()));
 		}
 		finally {
 			this.lock.unlock();
@@ -205,12 +205,7 @@ final class Heartbeat {
 			next = now;
 		}
 		this.session.expectProof(later(next, proving));
-		long delay = next - now;
-		this.pending = scheduleAfter(delay, this::send);
-	}
-
-	private @Nullable Future<?> scheduleAfter(long nanos, Runnable action) {
-		return this.timer.scheduleIfOpen(action, Duration.ofNanos(nanos));
+		this.pending = this.timer.scheduleIfOpen(this::send, Duration.ofNanos(next - now));
 	}
 
 	/** Warns of a callback that keeps all answers from this process. */

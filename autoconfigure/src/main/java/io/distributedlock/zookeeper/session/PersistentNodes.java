@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.stream.Stream;
 
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
@@ -51,22 +52,14 @@ public final class PersistentNodes {
 						.thenCompose((created) -> ensureMissing(operations, created)));
 	}
 
+	/** Ensures the missing nodes with requests that need not wait for each other. */
 	private CompletableFuture<Boolean> ensureMissing(ZooKeeperOperations operations, ExistingNodes existing) {
 		requireSupported(existing.format());
-		return allOf(existing.missing(this.paths).stream().map((nodes) -> ensureSiblings(operations, nodes)).toList());
-	}
-
-	/** Ensures the first node, and then all others at once. */
-	private CompletableFuture<Boolean> ensureSiblings(ZooKeeperOperations operations, List<String> nodes) {
-		if (nodes.isEmpty()) {
-			return CompletableFuture.completedFuture(true);
-		}
-		return ensureWithParents(operations, nodes.get(0)).thenCompose(
-				(ready) -> allOf(nodes.stream().skip(1).map((node) -> ensureWithParents(operations, node)).toList()));
-	}
-
-	private static CompletableFuture<Boolean> allOf(List<CompletableFuture<Boolean>> all) {
-		return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).thenApply((ready) -> true);
+		return CompletableFuture
+			.allOf(existing.missing(this.paths)
+				.map((node) -> ensureWithParents(operations, node))
+				.toArray(CompletableFuture<?>[]::new))
+			.thenApply((ready) -> true);
 	}
 
 	/**
@@ -184,21 +177,19 @@ public final class PersistentNodes {
 			}
 		}
 
-		/**
-		 * Returns the paths of the missing nodes below the root, those of a parent together.
-		 */
-		private List<List<String>> missing(NodePaths paths) {
-			boolean processes = this.levels.contains(NodePaths.name(paths.processes()));
-			return List.of(processes ? List.of() : List.of(paths.processes()), missing(paths.locks(), this.lockBuckets),
-					missing(paths.queues(), this.queueBuckets));
+		/** Returns the paths of the missing nodes below the root, each parent first. */
+		private Stream<String> missing(NodePaths paths) {
+			Stream<String> parents = Stream.of(paths.processes(), paths.locks(), paths.queues())
+				.filter((level) -> !this.levels.contains(NodePaths.name(level)));
+			return Stream.of(parents, missing(paths.locks(), this.lockBuckets), missing(paths.queues(), this.queueBuckets))
+				.flatMap((nodes) -> nodes);
 		}
 
-		private static List<String> missing(String parent, Set<String> present) {
+		private static Stream<String> missing(String parent, Set<String> present) {
 			return NodePaths.buckets()
 				.stream()
 				.filter((bucket) -> !present.contains(bucket))
-				.map((bucket) -> parent + "/" + bucket)
-				.toList();
+				.map((bucket) -> parent + "/" + bucket);
 		}
 
 	}

@@ -165,15 +165,11 @@ final class SessionSetup implements Watcher {
 				logger.debug("The nodes of the session could not be created again", ex);
 				if (!ZooKeeperErrors.mayPass(ex)) {
 					failed(ex);
-					if (this.failure instanceof LockConfigurationException) {
+					if (this.failure instanceof LockConfigurationException && this.complete) {
 						// As at start: no lock is granted until another try succeeds.
-						// Each
-						// heartbeat may fail so, but one of them begins the tries.
-						boolean first = this.complete;
+						// Each heartbeat may fail so, but one of them begins the tries.
 						this.complete = false;
-						if (first) {
-							this.timer.scheduleIfOpen(this::start, RETRY_PAUSE);
-						}
+						this.timer.scheduleIfOpen(this::start, RETRY_PAUSE);
 					}
 					this.changed.run();
 				}
@@ -225,23 +221,12 @@ final class SessionSetup implements Watcher {
 			}, ZooKeeperErrors.is(ex, Code.UNIMPLEMENTED) ? OLD_SERVER_PAUSE : RETRY_PAUSE);
 		}
 		else if (ZooKeeperErrors.is(ex, Code.CONNECTIONLOSS)) {
-			reconnect(reconnectPause);
+			// Before the client has reconnected, so that the try begins the next
+			// connection: a server that refuses the client answers only the first request.
+			this.timer.scheduleIfOpen(this::start, reconnectPause.remaining());
 		}
 		else if (ex != null) {
 			this.timer.scheduleIfOpen(this::start, RETRY_PAUSE);
-		}
-	}
-
-	/**
-	 * Starts another try before the client has reconnected, so that it begins the next
-	 * connection: a server that refuses the client answers only the first request.
-	 */
-	private void reconnect(Deadline pause) {
-		if (pause.isPast()) {
-			start();
-		}
-		else {
-			this.timer.scheduleIfOpen(this::start, pause.remaining());
 		}
 	}
 

@@ -4,10 +4,7 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -114,12 +111,10 @@ public final class SessionTracker implements ConnectionStateListener {
 		if (this.client.getState() == CuratorFrameworkState.LATENT) {
 			this.beforeSessionNanos = now;
 		}
-		boolean connected = this.client.getZookeeperClient().isConnected();
 		this.client.getConnectionStateListenable().addListener(this);
 		changeRefusalListener((listeners) -> listeners.addListener(this.refusals));
-		if (connected || this.client.getZookeeperClient().isConnected() || wasRefused()) {
-			adopt();
-		}
+		// The client may have connected, or was refused, before it was tracked.
+		adopt();
 	}
 
 	/**
@@ -132,17 +127,6 @@ public final class SessionTracker implements ConnectionStateListener {
 		}
 		catch (UnsupportedOperationException ex) {
 			logger.debug("The client has no listeners for its events", ex);
-		}
-	}
-
-	/** Returns whether the servers refused the client before it was tracked. */
-	private boolean wasRefused() {
-		try {
-			return this.client.getZookeeperClient().getZooKeeper().getState() == ZooKeeper.States.AUTH_FAILED;
-		}
-		catch (Exception ex) {
-			logger.debug("The client has no session yet", ex);
-			return false;
 		}
 	}
 
@@ -382,18 +366,7 @@ public final class SessionTracker implements ConnectionStateListener {
 	public Session awaitReady(Deadline deadline) {
 		CompletableFuture<Session> ready = ready();
 		try {
-			return ready.get(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
-		}
-		catch (ExecutionException ex) {
-			throw ZooKeeperErrors.failureOf(ex);
-		}
-		catch (TimeoutException ex) {
-			throw notReady();
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw LockProviderException.nothingSent(LockError.STORE_FAILED, ZooKeeperErrors.PROVIDER,
-					"did not answer before the thread was interrupted", ex);
+			return ZooKeeperErrors.await(ready, deadline, this::notReady);
 		}
 		finally {
 			ready.cancel(false);

@@ -2,9 +2,12 @@ package io.distributedlock.zookeeper.session;
 
 import java.util.EnumSet;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
@@ -16,6 +19,7 @@ import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockException;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.provider.Deadline;
 
 /** Translation of the client's errors into those of this project. */
 public final class ZooKeeperErrors {
@@ -190,10 +194,33 @@ public final class ZooKeeperErrors {
 		return (unwrap(ex) instanceof LockException failure) ? failure : translate(ex);
 	}
 
+	/**
+	 * Waits for an answer on the current thread.
+	 * @param late creates the failure at the deadline
+	 * @throws LockException if the answer is a failure, comes too late, or the thread is
+	 * interrupted before
+	 */
+	public static <T> T await(CompletableFuture<T> answer, Deadline deadline, Supplier<? extends LockException> late) {
+		try {
+			return answer.get(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
+		}
+		catch (ExecutionException ex) {
+			throw failureOf(ex);
+		}
+		catch (TimeoutException ex) {
+			throw late.get();
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new LockProviderException(LockError.STORE_FAILED, PROVIDER,
+					"did not answer before the thread was interrupted", ex);
+		}
+	}
+
 	/** Returns the failure of a call that has waited for the whole of its time-out. */
-	public static LockProviderException timedOut(@Nullable Throwable ex) {
+	public static LockProviderException timedOut() {
 		return new LockProviderException(LockError.STORE_TIMEOUT, PROVIDER,
-				"did not answer in time (distributed-lock.call-timeout)", ex);
+				"did not answer in time (distributed-lock.call-timeout)", null);
 	}
 
 	/**

@@ -112,9 +112,10 @@ class UnacknowledgedCommandsTests {
 	@Test
 	void nothingIsReadWhileAThreadWaitsForACommandOfTheSameLock() {
 		NodeAttempt attempt = attempt("key");
-		SentCommand awaited = this.undecided.tryBegin(attempt);
+		SentCommand awaited = SentCommand.ofAcquire(attempt);
+		assertThat(this.undecided.tryBegin(awaited)).isTrue();
 		assertThat(awaited).isNotNull();
-		assertThat(this.undecided.tryBegin(attempt("key"))).isNull();
+		assertThat(this.undecided.tryBegin(SentCommand.ofAcquire(attempt("key")))).isFalse();
 		this.undecided.addAcquire(attempt("key"), lost());
 		this.undecided.retry(this.session);
 		this.requests.assertNone();
@@ -127,7 +128,8 @@ class UnacknowledgedCommandsTests {
 
 	@Test
 	void commandThatNoThreadWaitsForAnyMoreIsReadAtOnce() {
-		SentCommand awaited = this.undecided.tryBegin(attempt("key"));
+		SentCommand awaited = SentCommand.ofAcquire(attempt("key"));
+		assertThat(this.undecided.tryBegin(awaited)).isTrue();
 		this.undecided.decide(awaited);
 		this.requests.next("sync").succeed();
 		this.requests.next("getData").succeed(RecordedRequests.lockNode(CZXID, LockNodeState.HELD));
