@@ -144,9 +144,12 @@ final class LockNodeInspector {
 		try {
 			while (true) {
 				CompletableFuture<Boolean> changed = new CompletableFuture<>();
-				Optional<ZNode> node = await(ZooKeeperOperations
-					.existing(session.operations().read(path.lockNode(), (event) -> changed.complete(true))), deadline);
-				if (node.isEmpty() || node.get().stat().getCzxid() != czxid || node.get().isIn(LockNodeState.RESERVED)) {
+				Optional<ZNode> node = await(
+						ZooKeeperOperations
+							.existing(session.operations().read(path.lockNode(), (event) -> changed.complete(true))),
+						deadline);
+				if (node.isEmpty() || node.get().stat().getCzxid() != czxid
+						|| node.get().isIn(LockNodeState.RESERVED)) {
 					return ReleaseOutcome.RELEASED;
 				}
 				await(changed, deadline);

@@ -115,7 +115,9 @@ final class RenewalOperation {
 		}
 	}
 
-	/** Renews the leases of a batch, unless its answer comes after the end of the call. */
+	/**
+	 * Renews the leases of a batch, unless its answer comes after the end of the call.
+	 */
 	private void answered(List<Renewal> batch, @Nullable List<OpResult> results, @Nullable Throwable failed) {
 		if (results == null) {
 			logger.debug("The lock nodes of " + batch.size() + " lock(s) could not be read", failed);

@@ -446,9 +446,8 @@ final class WaitQueueOperations {
 		/** Reads the lock node of a process that gets no queue entry. */
 		private CompletableFuture<AttemptAnswer> enqueueOrLook(int round) {
 			CompletableFuture<Boolean> enqueued = this.willWait ? enqueue() : CompletableFuture.completedFuture(false);
-			return enqueued.thenCompose((done) -> done ? round(round + 1)
-					: look(false).thenCompose((read) -> (present() != null) ? CompletableFuture.completedFuture(busy())
-							: round(round + 1)));
+			return enqueued.thenCompose((done) -> done ? round(round + 1) : look(false).thenCompose(
+					(read) -> (present() != null) ? CompletableFuture.completedFuture(busy()) : round(round + 1)));
 		}
 
 	}

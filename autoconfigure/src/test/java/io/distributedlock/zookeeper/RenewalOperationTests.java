@@ -78,8 +78,7 @@ class RenewalOperationTests {
 		this.requests.next("multi").succeedWithResults(List.of(read()));
 		assertThat(call.result()).containsOnly(Map.entry(held, RenewalOutcome.RENEWED));
 		delete.succeed();
-		assertThat(renew(Map.of(expired, HOUR)).result())
-			.containsOnly(Map.entry(expired, RenewalOutcome.NOT_HELD));
+		assertThat(renew(Map.of(expired, HOUR)).result()).containsOnly(Map.entry(expired, RenewalOutcome.NOT_HELD));
 	}
 
 	@Test

@@ -54,8 +54,8 @@ public final class CallDeadline implements Runnable {
 	private volatile @Nullable Awaited<?> awaited;
 
 	/**
-	 * Creates the deadline of an attempt, a release or a withdrawal. It is the action that
-	 * follows the abandonment of the call.
+	 * Creates the deadline of an attempt, a release or a withdrawal. It is the action
+	 * that follows the abandonment of the call.
 	 */
 	public CallDeadline(CompletableStoreCall<?> call, Duration timeout, LockTimer timer) {
 		this(call, timeout, timer, false);

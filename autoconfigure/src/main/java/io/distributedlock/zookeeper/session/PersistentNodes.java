@@ -144,8 +144,8 @@ public final class PersistentNodes {
 
 		/** Reads the nodes with one request. */
 		private static CompletableFuture<ExistingNodes> read(ZooKeeperOperations operations, NodePaths paths) {
-			List<Op> reads = List.of(Op.getData(paths.root()), Op.getChildren(paths.root()), Op.getChildren(paths.locks()),
-					Op.getChildren(paths.queues()));
+			List<Op> reads = List.of(Op.getData(paths.root()), Op.getChildren(paths.root()),
+					Op.getChildren(paths.locks()), Op.getChildren(paths.queues()));
 			return operations.multi(reads)
 				.thenApply((results) -> new ExistingNodes(format(reads.get(0), results.get(0)),
 						children(reads.get(1), results.get(1)), children(reads.get(2), results.get(2)),
@@ -181,7 +181,8 @@ public final class PersistentNodes {
 		private Stream<String> missing(NodePaths paths) {
 			Stream<String> parents = Stream.of(paths.processes(), paths.locks(), paths.queues())
 				.filter((level) -> !this.levels.contains(NodePaths.name(level)));
-			return Stream.of(parents, missing(paths.locks(), this.lockBuckets), missing(paths.queues(), this.queueBuckets))
+			return Stream
+				.of(parents, missing(paths.locks(), this.lockBuckets), missing(paths.queues(), this.queueBuckets))
 				.flatMap((nodes) -> nodes);
 		}
 

@@ -222,7 +222,8 @@ final class SessionSetup implements Watcher {
 		}
 		else if (ZooKeeperErrors.is(ex, Code.CONNECTIONLOSS)) {
 			// Before the client has reconnected, so that the try begins the next
-			// connection: a server that refuses the client answers only the first request.
+			// connection: a server that refuses the client answers only the first
+			// request.
 			this.timer.scheduleIfOpen(this::start, reconnectPause.remaining());
 		}
 		else if (ex != null) {

@@ -76,6 +76,9 @@ public final class SessionTracker implements ConnectionStateListener {
 	/** Held while the handle is replaced: a closed client must not get another one. */
 	private final ReentrantLock handleLock = new ReentrantLock();
 
+	/** Whether the handle is not replaced any more. */
+	private boolean handleKept;
+
 	/** Whether a look at the client, or a try, is scheduled or under way. */
 	private final AtomicBoolean looking = new AtomicBoolean();
 
@@ -217,7 +220,7 @@ public final class SessionTracker implements ConnectionStateListener {
 		this.handleLock.lock();
 		try {
 			CuratorZookeeperClient present = this.client.getZookeeperClient();
-			if (this.settings.exclusive() && !this.closed
+			if (this.settings.exclusive() && !this.handleKept
 					&& present.getZooKeeper().getState() == ZooKeeper.States.AUTH_FAILED) {
 				present.reset();
 			}
@@ -412,9 +415,14 @@ public final class SessionTracker implements ConnectionStateListener {
 			this.lock.unlock();
 		}
 		signal();
-		// Waits for a replacement that is under way.
+		// After the replacement that is under way.
 		this.handleLock.lock();
-		this.handleLock.unlock();
+		try {
+			this.handleKept = true;
+		}
+		finally {
+			this.handleLock.unlock();
+		}
 		return (current != null) ? current.session() : null;
 	}
 

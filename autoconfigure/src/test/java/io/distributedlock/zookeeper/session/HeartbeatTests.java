@@ -135,7 +135,8 @@ class HeartbeatTests {
 	}
 
 	private Heartbeat heartbeatOf(Session quick) {
-		return new Heartbeat(quick, this.node::write, this.node::written, System.nanoTime() - QUICK.toNanos(), this.timer);
+		return new Heartbeat(quick, this.node::write, this.node::written, System.nanoTime() - QUICK.toNanos(),
+				this.timer);
 	}
 
 	@Test
