@@ -30,7 +30,7 @@ public final class DeadlineTimer {
 	 * @param signal what to run; quick, without I/O
 	 */
 	public DeadlineTimer(LockTimer timer, Runnable signal) {
-		this(System::nanoTime, timer::scheduleUntilClosed, signal);
+		this(System::nanoTime, timer::scheduleIfOpen, signal);
 	}
 
 	/**

@@ -8,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The one timer of the library: a queue of deadlines on one daemon thread. Its tasks do
@@ -51,7 +52,7 @@ public final class LockTimer implements AutoCloseable {
 	 * @param delayNanos the delay in nanoseconds, at once if not positive
 	 * @return cancels the signal
 	 */
-	public Runnable scheduleUntilClosed(Runnable signal, long delayNanos) {
+	public Runnable scheduleIfOpen(Runnable signal, long delayNanos) {
 		try {
 			Future<?> pending = schedule(signal, Duration.ofNanos(delayNanos));
 			return () -> pending.cancel(false);

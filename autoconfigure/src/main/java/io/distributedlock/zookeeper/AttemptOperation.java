@@ -72,7 +72,8 @@ final class AttemptOperation {
 	}
 
 	StoreCall<AttemptResult> begin() {
-		return begin(false);
+		this.call.recordSent(false);
+		return beginAfterLostAnswer();
 	}
 
 	/**
@@ -80,12 +81,6 @@ final class AttemptOperation {
 	 * that is decided.
 	 */
 	StoreCall<AttemptResult> beginAfterLostAnswer() {
-		return begin(true);
-	}
-
-	private StoreCall<AttemptResult> begin(boolean sent) {
-		this.call.recordSent(sent);
-		this.call.onAbandon(this.deadline);
 		Session present = this.components.sessions().present();
 		if (present != null) {
 			begin(present);
@@ -98,12 +93,10 @@ final class AttemptOperation {
 
 	/** Begins an attempt whose first command was refused, because the lock is busy. */
 	StoreCall<AttemptResult> beginRefused(NodeAttempt attempt) {
-		this.call.onAbandon(this.deadline);
 		this.deadline.begin(attempt.session());
 		guard(() -> {
 			if (allocate(attempt)) {
-				contendForBusy(attempt, operation(attempt), 0)
-					.whenComplete((answer, failure) -> guard(() -> end(attempt, answer, failure)));
+				await(attempt, contendWithoutEntry(attempt, operation(attempt), true));
 			}
 		});
 		return this.call;
@@ -205,25 +198,24 @@ final class AttemptOperation {
 		if (!allocate(attempt)) {
 			return;
 		}
-		Session session = attempt.session();
 		AcquireOperation operation = operation(attempt);
-		QueueNode entry = this.components.queueEntries().find(attempt.key(), session);
+		QueueNode entry = this.components.queueEntries().find(attempt.key(), attempt.session());
 		if (entry != null) {
-			sendFrom(entry, attempt, operation);
+			await(attempt,
+					this.components.queueEntries()
+						.use(entry, this.deadline, () -> attemptFrom(entry, operation, false),
+								() -> contendWithoutEntry(attempt, operation, false)));
 		}
-		else if (this.willWait && this.components.reservations().contains(attempt.key())) {
-			joinQueue(session, operation).whenComplete((answer, failure) -> guard(() -> end(attempt, answer, failure)));
+		else if (this.willWait && this.components.releases().hasReserved(attempt.key())) {
+			await(attempt, contendWithoutEntry(attempt, operation, true));
 		}
 		else {
 			operation.create((czxid, failure) -> guard(() -> created(attempt, operation, czxid, failure)));
 		}
 	}
 
-	private void sendFrom(QueueNode entry, NodeAttempt attempt, AcquireOperation operation) {
-		this.components.queueEntries()
-			.use(entry, this.deadline, () -> attemptFromQueue(entry, operation, false),
-					() -> attemptWithoutEntry(attempt, operation, 0))
-			.whenComplete((answer, failure) -> guard(() -> end(attempt, answer, failure)));
+	private void await(NodeAttempt attempt, CompletableFuture<AttemptAnswer> answered) {
+		answered.whenComplete((answer, failure) -> guard(() -> end(attempt, answer, failure)));
 	}
 
 	/** Ends the attempt with its first answer, or contends for a busy lock. */
@@ -236,56 +228,39 @@ final class AttemptOperation {
 			granted(new LockNode(attempt, czxid, LockNodeState.HELD, this.lease));
 		}
 		else {
-			contendForBusy(attempt, operation, 0).whenComplete((answer, ex) -> guard(() -> end(attempt, answer, ex)));
+			await(attempt, contendWithoutEntry(attempt, operation, true));
 		}
-	}
-
-	private CompletableFuture<AttemptAnswer> attemptWithoutEntry(NodeAttempt attempt, AcquireOperation operation,
-			int round) {
-		return operation.create()
-			.thenCompose((czxid) -> (czxid > 0)
-					? CompletableFuture.completedFuture(AttemptAnswer.acquired(czxid, LockNodeState.HELD))
-					: contendForBusy(attempt, operation, round));
 	}
 
 	/**
-	 * Joins the queue of a lock that was found busy. A process that does not wait reads
-	 * the lock node; one that is missing by then is created.
+	 * Contends for a lock in whose queue this process has no entry. A contender that
+	 * waits gets one; any other contends from an entry that no queue will have.
+	 * @param refused whether an attempt without an entry was refused just before, or
+	 * would be, because this process has reserved the lock
 	 */
-	private CompletableFuture<AttemptAnswer> contendForBusy(NodeAttempt attempt, AcquireOperation operation,
-			int round) {
-		if (this.willWait) {
-			return joinQueue(attempt.session(), operation);
+	private CompletableFuture<AttemptAnswer> contendWithoutEntry(NodeAttempt attempt, AcquireOperation operation,
+			boolean refused) {
+		Session session = attempt.session();
+		if (!this.willWait) {
+			return attemptFrom(new QueueNode(attempt.key(), attempt.path(), session, (event) -> {
+				// Nothing is watched.
+			}, this.contention.changed()), operation, refused);
 		}
-		return this.deadline.awaitExisting(attempt.session().operations().read(attempt.path().lockNode(), null))
-			.thenCompose((read) -> (read.isEmpty() && round + 1 < QueuedAttempt.MAX_ROUNDS)
-					? attemptWithoutEntry(attempt, operation, round + 1) : CompletableFuture
-						.completedFuture(AttemptAnswer.busy(QueuedAttempt.POLL_WITHOUT_WATCH, read.orElse(null))));
-	}
-
-	private CompletableFuture<AttemptAnswer> joinQueue(Session session, AcquireOperation operation) {
 		QueueNode entry = this.components.queueEntries().getOrCreate(this.contention, session);
 		if (entry == null) {
 			return CompletableFuture.failedFuture(ended(session));
 		}
 		return this.components.queueEntries()
-			.use(entry, this.deadline, () -> attemptFromQueue(entry, operation, true),
-					() -> joinQueue(session, operation));
+			.use(entry, this.deadline, () -> attemptFrom(entry, operation, refused),
+					() -> contendWithoutEntry(attempt, operation, refused));
 	}
 
-	/**
-	 * Attempts from a queue entry of this process.
-	 * @param refused whether an attempt without an entry was refused just before, or
-	 * would be, because this process has reserved the lock
-	 */
-	private CompletableFuture<AttemptAnswer> attemptFromQueue(QueueNode entry, AcquireOperation operation,
-			boolean refused) {
+	private CompletableFuture<AttemptAnswer> attemptFrom(QueueNode entry, AcquireOperation operation, boolean refused) {
 		if (this.willWait) {
 			entry.assign(this.contention.number(), this.contention.changed());
 		}
-		return new QueuedAttempt(entry, operation, this.components.sessions().persistentNodes(), this.willWait, refused,
-				this.deadline)
-			.begin();
+		return new WaitQueueOperations(entry, this.components.sessions().persistentNodes(), this.deadline)
+			.attempt(operation, this.willWait, refused);
 	}
 
 	private void end(NodeAttempt attempt, @Nullable AttemptAnswer answer, @Nullable Throwable failure) {
@@ -328,7 +303,7 @@ final class AttemptOperation {
 			components.undecided().release(node);
 			return node.session().hasEnded() ? ended(node.session()) : components.sessions().notReady();
 		}
-		components.reservations().recordGrant(node);
+		components.releases().recordGrant(node);
 		return null;
 	}
 

@@ -96,21 +96,21 @@ final class FreeLockCalls {
 			Duration timeout) {
 		Deadline deadline = Deadline.after(timeout);
 		Session session = sessionToBlockOn();
-		SentCommand command = (session != null && isFirst(contender, owner, session, willWait))
-				? this.components.undecided()
-					.tryBegin(new NodeAttempt(contender.key(), contender.path(), owner, session))
-				: null;
-		if (command == null) {
-			return new AttemptOperation(this.components, contender, owner, lease, willWait, timeout).begin();
+		if (session != null && isFirst(contender, owner, session, willWait)) {
+			SentCommand command = SentCommand
+				.ofAcquire(new NodeAttempt(contender.key(), contender.path(), owner, session));
+			if (this.components.undecided().tryBegin(command)) {
+				return attempt(command, contender, lease, willWait, deadline);
+			}
 		}
-		return attempt(command, contender, lease, willWait, deadline);
+		return new AttemptOperation(this.components, contender, owner, lease, willWait, timeout).begin();
 	}
 
 	/** Returns whether an attempt begins with the creation of the lock node. */
 	private boolean isFirst(ContenderId contender, OwnerId owner, Session session, boolean willWait) {
 		return this.components.lockNodes().find(contender.key(), owner) == null
 				&& this.components.queueEntries().find(contender.key(), session) == null
-				&& !(willWait && this.components.reservations().contains(contender.key()));
+				&& !(willWait && this.components.releases().hasReserved(contender.key()));
 	}
 
 	private StoreCall<AttemptResult> attempt(SentCommand command, ContenderId contender, Duration lease,
@@ -129,7 +129,7 @@ final class FreeLockCalls {
 		}
 		session.free(attempt.path().lockNodeLength());
 		if (code == null && deadline.isPast()) {
-			return AnsweredStoreCall.failed(ZooKeeperErrors.timedOut(null));
+			return AnsweredStoreCall.failed(ZooKeeperErrors.timedOut());
 		}
 		if (code != null && code != Code.NODEEXISTS && code != Code.NONODE) {
 			KeeperException failure = ZooKeeperErrors.failure(code, OpCode.create, attempt.path().lockNode());
@@ -164,9 +164,11 @@ final class FreeLockCalls {
 		Deadline deadline = Deadline.after(timeout);
 		Session session = sessionToBlockOn();
 		LockNode node = (session != null) ? this.components.lockNodes().find(grant.key(), grant.owner()) : null;
-		SentCommand command = (node != null && node.session() == session && !node.isCreatedContended())
-				? this.components.undecided().tryBegin(node) : null;
-		if (node == null || command == null) {
+		if (node == null || node.session() != session || node.isCreatedContended()) {
+			return this.releaseCalls.release(grant.key(), grant.owner(), timeout);
+		}
+		SentCommand command = SentCommand.ofRelease(node);
+		if (!this.components.undecided().tryBegin(command)) {
 			return this.releaseCalls.release(grant.key(), grant.owner(), timeout);
 		}
 		if (!this.components.lockNodes().beginRelease(node)) {

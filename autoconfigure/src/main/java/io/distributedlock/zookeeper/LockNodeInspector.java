@@ -5,9 +5,6 @@ import java.util.Arrays;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -144,44 +141,28 @@ final class LockNodeInspector {
 	}
 
 	private static ReleaseOutcome awaitRelease(Session session, LockPath path, long czxid, Deadline deadline) {
-		while (true) {
-			CompletableFuture<Boolean> changed = new CompletableFuture<>();
-			Optional<ZNode> node = await(ZooKeeperOperations
-				.existing(session.operations().read(path.lockNode(), (event) -> changed.complete(true))), deadline);
-			if (node.isEmpty() || node.get().stat().getCzxid() != czxid || node.get().isIn(LockNodeState.RESERVED)) {
-				return ReleaseOutcome.RELEASED;
-			}
-			if (!isDone(changed, deadline)) {
-				return ReleaseOutcome.UNKNOWN;
-			}
-		}
-	}
-
-	private static boolean isDone(CompletableFuture<Boolean> event, Deadline deadline) {
 		try {
-			return await(event, deadline);
+			while (true) {
+				CompletableFuture<Boolean> changed = new CompletableFuture<>();
+				Optional<ZNode> node = await(
+						ZooKeeperOperations
+							.existing(session.operations().read(path.lockNode(), (event) -> changed.complete(true))),
+						deadline);
+				if (node.isEmpty() || node.get().stat().getCzxid() != czxid
+						|| node.get().isIn(LockNodeState.RESERVED)) {
+					return ReleaseOutcome.RELEASED;
+				}
+				await(changed, deadline);
+			}
 		}
-		catch (LockProviderException ex) {
-			logger.debug("The holder has not released the lock in time", ex);
-			return false;
+		catch (LockException ex) {
+			logger.debug("It is not known whether the holder has released the lock", ex);
+			return ReleaseOutcome.UNKNOWN;
 		}
 	}
 
 	private static <T> T await(CompletableFuture<T> answer, Deadline deadline) {
-		try {
-			return answer.get(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
-		}
-		catch (ExecutionException ex) {
-			throw ZooKeeperErrors.failureOf(ex);
-		}
-		catch (TimeoutException ex) {
-			throw ZooKeeperErrors.timedOut(ex);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw new LockProviderException(LockError.STORE_FAILED, ZooKeeperErrors.PROVIDER,
-					"did not answer before the thread was interrupted", ex);
-		}
+		return ZooKeeperErrors.await(answer, deadline, ZooKeeperErrors::timedOut);
 	}
 
 }

@@ -17,7 +17,7 @@ import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.StoreCall;
 import io.distributedlock.zookeeper.node.LockNode;
 import io.distributedlock.zookeeper.node.LockNodeRegistry;
-import io.distributedlock.zookeeper.node.ReleaseOperation;
+import io.distributedlock.zookeeper.node.ReleaseOperations;
 import io.distributedlock.zookeeper.node.SentCommand;
 import io.distributedlock.zookeeper.node.UnacknowledgedCommands;
 import io.distributedlock.zookeeper.session.CallDeadline;
@@ -33,16 +33,16 @@ public final class ReleaseCalls {
 
 	private final LockNodeRegistry lockNodes;
 
-	private final ReleaseOperation releaseOperation;
+	private final ReleaseOperations releases;
 
 	private final UnacknowledgedCommands undecided;
 
 	private final LockTimer timer;
 
-	public ReleaseCalls(LockNodeRegistry lockNodes, ReleaseOperation releaseOperation, UnacknowledgedCommands undecided,
+	public ReleaseCalls(LockNodeRegistry lockNodes, ReleaseOperations releases, UnacknowledgedCommands undecided,
 			LockTimer timer) {
 		this.lockNodes = lockNodes;
-		this.releaseOperation = releaseOperation;
+		this.releases = releases;
 		this.undecided = undecided;
 		this.timer = timer;
 	}
@@ -51,33 +51,34 @@ public final class ReleaseCalls {
 	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration timeout) {
 		LockNode node = this.lockNodes.find(key, owner);
 		if (node != null && this.lockNodes.beginRelease(node)) {
-			return await(node, this.releaseOperation.release(node), timeout);
+			return await(node, this.releases.release(node), timeout);
 		}
 		CompletableFuture<ReleaseOutcome> decided = this.undecided.find(key, owner);
 		if (decided == null) {
 			return AnsweredStoreCall.of(this.undecided.pollOutcome(owner));
 		}
 		CompletableStoreCall<ReleaseOutcome> call = new CompletableStoreCall<>();
-		CallDeadline deadline = new CallDeadline(call, timeout, this.timer);
-		call.onAbandon(deadline);
-		awaitDecision(owner, decided, call, deadline);
+		awaitDecision(owner, decided, call, new CallDeadline(call, timeout, this.timer));
 		return call;
 	}
 
 	/** Releases a lock node that was found contended. */
 	StoreCall<ReleaseOutcome> reserve(LockNode node, Duration timeout) {
-		return await(node, this.releaseOperation.reserve(node), timeout);
+		return await(node, this.releases.reserve(node), timeout);
 	}
 
 	private StoreCall<ReleaseOutcome> await(LockNode node, CompletableFuture<Boolean> sent, Duration timeout) {
 		CompletableStoreCall<ReleaseOutcome> call = new CompletableStoreCall<>();
 		CallDeadline deadline = new CallDeadline(call, timeout, this.timer);
 		deadline.begin(node.session());
-		call.onAbandon(deadline);
 		deadline.await(sent, (existed, failure) -> {
 			if (existed != null) {
 				this.lockNodes.remove(node);
-				answered(node, sent, existed, call);
+				boolean completed = call.complete(existed ? ReleaseOutcome.RELEASED : ReleaseOutcome.NOT_HELD);
+				if (existed && !completed) {
+					// Remembered for the next call of the owner.
+					this.undecided.addRelease(node, sent);
+				}
 			}
 			else if (node.session().hasEnded()) {
 				logger.debug("The session has ended in which '" + node.key() + "' was released", failure);
@@ -111,18 +112,8 @@ public final class ReleaseCalls {
 		CompletableStoreCall<ReleaseOutcome> call = new CompletableStoreCall<>();
 		CallDeadline deadline = new CallDeadline(call, timeout, this.timer);
 		deadline.begin(node.session());
-		call.onAbandon(deadline);
 		awaitDecision(node.owner(), decided, call, deadline);
 		return call;
-	}
-
-	private void answered(LockNode node, CompletableFuture<Boolean> sent, boolean existed,
-			CompletableStoreCall<ReleaseOutcome> call) {
-		boolean completed = call.complete(existed ? ReleaseOutcome.RELEASED : ReleaseOutcome.NOT_HELD);
-		if (existed && !completed) {
-			// Remembered for the next call of the owner.
-			this.undecided.addRelease(node, sent);
-		}
 	}
 
 	/**

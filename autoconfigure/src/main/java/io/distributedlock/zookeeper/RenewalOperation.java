@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -29,9 +30,12 @@ import io.distributedlock.zookeeper.session.ZNode;
 import io.distributedlock.zookeeper.session.ZooKeeperErrors;
 
 /**
- * Renewal of leases. It reads whether the lock nodes still exist, many with one request,
- * and moves the ends of the leases, which only this process knows. It does not prolong
- * the session: a read proves nothing about that.
+ * One renewal of leases. It reads whether the lock nodes still exist, many with one
+ * request, and moves the ends of the leases, which only this process knows. It does not
+ * prolong the session: a read proves nothing about that.
+ * <p>
+ * It does not wait for the release of an expired lease, unless nothing else is to be
+ * renewed.
  */
 final class RenewalOperation {
 
@@ -43,12 +47,24 @@ final class RenewalOperation {
 
 	private final UnacknowledgedCommands undecided;
 
-	private final LockTimer timer;
+	private final CompletableStoreCall<Map<LockGrant, RenewalOutcome>> call = new CompletableStoreCall<>();
 
-	RenewalOperation(LockNodeRegistry lockNodes, UnacknowledgedCommands undecided, LockTimer timer) {
+	private final CallDeadline deadline;
+
+	private final List<LockGrant> expired = new ArrayList<>();
+
+	/** The answers to the batches, each of which completes after its outcomes are set. */
+	private final List<CompletableFuture<?>> answers = new ArrayList<>();
+
+	/** What the answers have said until now; they may come on several event threads. */
+	private final Map<LockGrant, RenewalOutcome> outcomes = new ConcurrentHashMap<>();
+
+	private volatile @Nullable Throwable failure;
+
+	RenewalOperation(LockNodeRegistry lockNodes, UnacknowledgedCommands undecided, LockTimer timer, Duration timeout) {
 		this.lockNodes = lockNodes;
 		this.undecided = undecided;
-		this.timer = timer;
+		this.deadline = CallDeadline.ofRenewal(this.call, timeout, timer);
 	}
 
 	/**
@@ -57,26 +73,60 @@ final class RenewalOperation {
 	 * whose lock node was not read in time, or is being released; it fails if no outcome
 	 * is known
 	 */
-	StoreCall<Map<LockGrant, RenewalOutcome>> renew(Map<LockGrant, Duration> leases, Duration timeout) {
-		List<LockGrant> expired = new ArrayList<>();
+	StoreCall<Map<LockGrant, RenewalOutcome>> renew(Map<LockGrant, Duration> leases) {
 		Map<Session, List<Renewal>> renewals = new HashMap<>();
 		leases.forEach((grant, lease) -> {
 			LockNode node = this.lockNodes.find(grant.key(), grant.owner());
 			if (node == null || node.remainingNanos() <= 0) {
-				expired.add(grant);
+				this.expired.add(grant);
 			}
 			else {
 				renewals.computeIfAbsent(node.session(), (session) -> new ArrayList<>())
 					.add(new Renewal(grant, node, lease));
 			}
 		});
-		if (!expired.isEmpty()) {
+		if (!this.expired.isEmpty()) {
 			// Sent first, so that the releases are mostly answered before the reads.
 			this.lockNodes.expireLeases();
 		}
-		RenewalCall call = new RenewalCall(expired, timeout);
-		renewals.forEach(call::send);
-		return call.begin();
+		renewals.forEach(this::send);
+		CompletableFuture<Boolean> answered = CompletableFuture
+			.allOf((this.answers.isEmpty() ? releases() : this.answers).toArray(CompletableFuture<?>[]::new))
+			.thenApply((none) -> true);
+		boolean several = this.answers.size() + this.expired.size() > 1;
+		(several ? this.deadline.awaitInTime(answered) : this.deadline.await(answered)).thenAccept(this::end)
+			.whenComplete((ended, failed) -> {
+				if (failed != null) {
+					this.call.fail(ZooKeeperErrors.failureOf(failed));
+				}
+			});
+		return this.call;
+	}
+
+	private void send(Session session, List<Renewal> due) {
+		this.deadline.begin(session);
+		for (int from = 0; from < due.size(); from += BATCH_SIZE) {
+			List<Renewal> batch = due.subList(from, Math.min(from + BATCH_SIZE, due.size()));
+			List<Op> reads = batch.stream().map((renewal) -> Op.getData(renewal.node().path().lockNode())).toList();
+			this.answers.add(session.operations().multi(reads).handle((results, failed) -> {
+				answered(batch, results, failed);
+				return true;
+			}));
+		}
+	}
+
+	/**
+	 * Renews the leases of a batch, unless its answer comes after the end of the call.
+	 */
+	private void answered(List<Renewal> batch, @Nullable List<OpResult> results, @Nullable Throwable failed) {
+		if (results == null) {
+			logger.debug("The lock nodes of " + batch.size() + " lock(s) could not be read", failed);
+			this.failure = failed;
+			return;
+		}
+		for (int i = 0; i < results.size() && !this.call.isDone() && !this.call.isAbandoned(); i++) {
+			this.outcomes.put(batch.get(i).grant(), outcome(batch.get(i), results.get(i)));
+		}
 	}
 
 	private RenewalOutcome outcome(Renewal renewal, OpResult result) {
@@ -99,116 +149,38 @@ final class RenewalOperation {
 		return RenewalOutcome.NOT_HELD;
 	}
 
-	/** Completes when all futures are done, also if some have failed. */
-	private static CompletableFuture<Boolean> allOf(List<? extends CompletableFuture<?>> futures) {
-		return CompletableFuture.allOf(futures.toArray(CompletableFuture<?>[]::new)).handle((none, failure) -> true);
+	/** Returns what completes when the releases of expired leases are decided. */
+	private List<CompletableFuture<?>> releases() {
+		List<CompletableFuture<?>> releases = new ArrayList<>();
+		for (LockGrant grant : this.expired) {
+			CompletableFuture<ReleaseOutcome> release = this.undecided.find(grant.key(), grant.owner());
+			if (release != null) {
+				releases.add(release);
+			}
+		}
+		return releases;
+	}
+
+	/** Ends the call with what is known; if that is nothing, it is soon abandoned. */
+	private void end(boolean inTime) {
+		Map<LockGrant, RenewalOutcome> known = new HashMap<>(this.outcomes);
+		for (LockGrant grant : this.expired) {
+			// The end of a lease is told once the store has lost the lock too.
+			if (this.undecided.find(grant.key(), grant.owner()) == null) {
+				known.put(grant, RenewalOutcome.NOT_HELD);
+			}
+		}
+		Throwable failed = this.failure;
+		if (known.isEmpty() && failed != null) {
+			this.call.fail(ZooKeeperErrors.failureOf(failed));
+		}
+		else if ((inTime || !known.isEmpty()) && this.call.complete(known)) {
+			this.expired.forEach((grant) -> this.undecided.pollOutcome(grant.owner()));
+		}
 	}
 
 	/** One grant with the lease it is to have. */
 	private record Renewal(LockGrant grant, LockNode node, Duration lease) {
-
-	}
-
-	/** Renewals of one session that share one request. */
-	private record Batch(List<Renewal> renewals, CompletableFuture<List<OpResult>> answer) {
-
-	}
-
-	/**
-	 * One call, which waits for all its batches. It does not wait for the release of an
-	 * expired lease, unless nothing else is to be renewed.
-	 */
-	private final class RenewalCall {
-
-		private final CompletableStoreCall<Map<LockGrant, RenewalOutcome>> call = new CompletableStoreCall<>();
-
-		private final CallDeadline deadline;
-
-		private final List<LockGrant> expired;
-
-		private final List<Batch> batches = new ArrayList<>();
-
-		private RenewalCall(List<LockGrant> expired, Duration timeout) {
-			this.expired = expired;
-			this.deadline = CallDeadline.ofRenewal(this.call, timeout, RenewalOperation.this.timer);
-		}
-
-		private void send(Session session, List<Renewal> due) {
-			this.deadline.begin(session);
-			for (int from = 0; from < due.size(); from += BATCH_SIZE) {
-				List<Renewal> batch = due.subList(from, Math.min(from + BATCH_SIZE, due.size()));
-				List<Op> reads = batch.stream().map((renewal) -> Op.getData(renewal.node().path().lockNode())).toList();
-				this.batches.add(new Batch(batch, session.operations().multi(reads)));
-			}
-		}
-
-		private StoreCall<Map<LockGrant, RenewalOutcome>> begin() {
-			this.call.onAbandon(this.deadline);
-			CompletableFuture<Boolean> answered = this.batches.isEmpty() ? allOf(releases())
-					: allOf(this.batches.stream().map(Batch::answer).toList());
-			boolean several = this.batches.size() + this.expired.size() > 1;
-			CompletableFuture<Boolean> inTime = several ? this.deadline.awaitInTime(answered)
-					: this.deadline.await(answered);
-			inTime.thenAccept(this::end).whenComplete((ended, failure) -> {
-				if (failure != null) {
-					this.call.fail(ZooKeeperErrors.failureOf(failure));
-				}
-			});
-			return this.call;
-		}
-
-		/** Returns what completes when the releases of expired leases are decided. */
-		private List<CompletableFuture<ReleaseOutcome>> releases() {
-			List<CompletableFuture<ReleaseOutcome>> releases = new ArrayList<>();
-			for (LockGrant grant : this.expired) {
-				CompletableFuture<ReleaseOutcome> release = findRelease(grant);
-				if (release != null) {
-					releases.add(release);
-				}
-			}
-			return releases;
-		}
-
-		private @Nullable CompletableFuture<ReleaseOutcome> findRelease(LockGrant grant) {
-			return RenewalOperation.this.undecided.find(grant.key(), grant.owner());
-		}
-
-		/** Ends the call with what is known; if that is nothing, it is soon abandoned. */
-		private void end(boolean inTime) {
-			Map<LockGrant, RenewalOutcome> outcomes = new HashMap<>();
-			Throwable failure = null;
-			for (Batch batch : this.batches) {
-				Throwable failed = addOutcomes(batch, outcomes);
-				failure = (failed != null) ? failed : failure;
-			}
-			// The end of a lease is told once the store has lost the lock too.
-			List<LockGrant> released = this.expired.stream().filter((grant) -> findRelease(grant) == null).toList();
-			released.forEach((grant) -> outcomes.put(grant, RenewalOutcome.NOT_HELD));
-			if (outcomes.isEmpty() && failure != null) {
-				this.call.fail(ZooKeeperErrors.failureOf(failure));
-			}
-			else if ((inTime || !outcomes.isEmpty()) && this.call.complete(outcomes)) {
-				released.forEach((grant) -> RenewalOperation.this.undecided.pollOutcome(grant.owner()));
-			}
-		}
-
-		/** Adds the outcomes of an answered batch, or returns why they are not known. */
-		private @Nullable Throwable addOutcomes(Batch batch, Map<LockGrant, RenewalOutcome> outcomes) {
-			if (!batch.answer().isDone()) {
-				return null;
-			}
-			Throwable failed = batch.answer().handle((results, failure) -> {
-				for (int i = 0; failure == null && i < results.size(); i++) {
-					Renewal renewal = batch.renewals().get(i);
-					outcomes.put(renewal.grant(), outcome(renewal, results.get(i)));
-				}
-				return failure;
-			}).getNow(null);
-			if (failed != null) {
-				logger.debug("The lock nodes of " + batch.renewals().size() + " lock(s) could not be read", failed);
-			}
-			return failed;
-		}
 
 	}
 

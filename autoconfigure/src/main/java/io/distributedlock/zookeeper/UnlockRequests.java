@@ -25,6 +25,7 @@ import io.distributedlock.zookeeper.session.NodePaths;
 import io.distributedlock.zookeeper.session.Session;
 import io.distributedlock.zookeeper.session.ZNode;
 import io.distributedlock.zookeeper.session.ZooKeeperErrors;
+import io.distributedlock.zookeeper.session.ZooKeeperOperations;
 
 /**
  * Requests of operators to release a lock: nodes that have the name of a lock node, below
@@ -148,11 +149,8 @@ final class UnlockRequests {
 
 	private void consider(LockNode node) {
 		String request = this.paths.unlocks() + "/" + node.path().name();
-		node.session()
-			.operations()
-			.read(request, null)
-			.exceptionallyCompose((ex) -> ZooKeeperErrors.is(ex, Code.NOAUTH) ? unreadable(node, request)
-					: CompletableFuture.failedFuture(ex))
+		ZooKeeperOperations
+			.recover(node.session().operations().read(request, null), Code.NOAUTH, () -> unreadable(node, request))
 			.whenComplete((read, failure) -> decide(node, request, read, failure));
 	}
 

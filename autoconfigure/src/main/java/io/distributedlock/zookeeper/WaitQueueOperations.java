@@ -1,5 +1,6 @@
 package io.distributedlock.zookeeper;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
@@ -11,6 +12,7 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.zookeeper.node.AcquireOperation;
+import io.distributedlock.zookeeper.node.AttemptAnswer;
 import io.distributedlock.zookeeper.node.QueueNode;
 import io.distributedlock.zookeeper.node.WaitQueueOrder;
 import io.distributedlock.zookeeper.session.CallDeadline;
@@ -27,10 +29,22 @@ import io.distributedlock.zookeeper.session.ZooKeeperOperations.Children;
 /**
  * Operations of one process on the wait queue of one lock, for one call, which follow
  * each other. They belong to the call's turn of the queue entry.
+ * <p>
+ * An attempt is made in rounds: each begins again with what the one before has found in
+ * the queue.
  */
 final class WaitQueueOperations {
 
 	private static final Log logger = LogFactory.getLog(WaitQueueOperations.class);
+
+	/** The pause of a contender without a watch: the shortest time of a reservation. */
+	private static final Duration POLL_WITHOUT_WATCH = Duration.ofMillis(100);
+
+	/** How often the lock node or the queue may change during one attempt. */
+	private static final int MAX_ROUNDS = 8;
+
+	/** The pause of a contender whose watch is set. */
+	private static final Duration POLL = Duration.ofSeconds(1);
 
 	private final QueueNode entry;
 
@@ -57,10 +71,20 @@ final class WaitQueueOperations {
 	}
 
 	/**
+	 * Attempts to acquire the lock.
+	 * @param willWait whether the process joins the queue if the lock is busy
+	 * @param refused whether an attempt without a queue entry was refused just before, or
+	 * would be, because this process has reserved the lock
+	 */
+	CompletableFuture<AttemptAnswer> attempt(AcquireOperation operation, boolean willWait, boolean refused) {
+		return new Attempt(operation, willWait, refused).round(0);
+	}
+
+	/**
 	 * Finds out whether an unanswered command has created a node, so that an entry never
 	 * has two: an unknown one would block the entries behind it.
 	 */
-	CompletableFuture<Boolean> resolveUnclear() {
+	private CompletableFuture<Boolean> resolveUnclear() {
 		if (!this.entry.isUnclear()) {
 			return CompletableFuture.completedFuture(true);
 		}
@@ -104,7 +128,7 @@ final class WaitQueueOperations {
 	 * @return completes with {@code false} if the session is full: the process waits
 	 * without an entry
 	 */
-	CompletableFuture<Boolean> enqueue() {
+	private CompletableFuture<Boolean> enqueue() {
 		if (!this.session.tryAllocate(this.path.queueEntryLength())) {
 			return CompletableFuture.completedFuture(false);
 		}
@@ -166,7 +190,7 @@ final class WaitQueueOperations {
 	/** Reads the entries, the head first; a queue that is missing has none. */
 	private CompletableFuture<Children> readEntries() {
 		return ZooKeeperOperations
-			.recover(this.operations.children(this.path.queue()), Code.NONODE,
+			.recover(this.operations.children(this.path.queue(), null), Code.NONODE,
 					() -> CompletableFuture.completedFuture(new Children(List.of(), 0, 0)))
 			.thenApply((read) -> new Children(WaitQueueOrder.sort(read.names()), read.czxid(), read.version()));
 	}
@@ -177,7 +201,7 @@ final class WaitQueueOperations {
 	 * @param node the entry's node
 	 * @return completes with {@code false} if the queue has changed meanwhile
 	 */
-	CompletableFuture<Boolean> ensurePosition(String node) {
+	private CompletableFuture<Boolean> ensurePosition(String node) {
 		if (this.entry.isHead() || (this.entry.isPositionKnown() && this.entry.isWatching())) {
 			return CompletableFuture.completedFuture(true);
 		}
@@ -196,7 +220,7 @@ final class WaitQueueOperations {
 	}
 
 	private CompletableFuture<Boolean> watchPredecessor(String predecessor) {
-		this.entry.beginWatch(predecessor);
+		this.entry.watch(predecessor);
 		return this.deadline.awaitExisting(this.operations.read(predecessor, this.entry.watcher()))
 			.thenApply((read) -> read.isPresent())
 			.whenComplete((watching, failure) -> {
@@ -214,7 +238,7 @@ final class WaitQueueOperations {
 	 * @return completes with the {@code czxid} of the lock node of this process, or with
 	 * at most 0
 	 */
-	CompletableFuture<Long> attempt(String node, AcquireOperation operation) {
+	private CompletableFuture<Long> step(String node, AcquireOperation operation) {
 		if (!this.deadline.maySend()) {
 			return this.deadline.abandoned();
 		}
@@ -228,7 +252,7 @@ final class WaitQueueOperations {
 		}
 		if (event == EventType.NodeDeleted || (last != null && last.node() == null)) {
 			this.look = null;
-			return operation.await(this.entry, node, operation.sendCreate(node));
+			return operation.create(this.entry, node);
 		}
 		if (this.entry.isHead() && !this.entry.isWatching()) {
 			return isIn(last, LockNodeState.HELD) ? contendAndWatch() : (last == null) ? lookFrom(node) : look(true);
@@ -238,8 +262,7 @@ final class WaitQueueOperations {
 
 	/** A reservation that is gone was for another entry, or has passed this one over. */
 	private CompletableFuture<Long> replaceReserved(String node, AcquireOperation operation) {
-		CompletableFuture<Long> sent = operation.sendReplaceReserved(node, this.entry.queueVersion());
-		return operation.await(this.entry, node, sent).thenApply((czxid) -> {
+		return operation.replaceReserved(this.entry, node).thenApply((czxid) -> {
 			if (czxid <= 0) {
 				this.entry.clearPosition();
 			}
@@ -252,8 +275,21 @@ final class WaitQueueOperations {
 	}
 
 	/** Returns the lock node as this call has read it last, or {@code null}. */
-	@Nullable ZNode present() {
+	private @Nullable ZNode present() {
 		return (this.look != null) ? this.look.node() : null;
+	}
+
+	/** Returns whether a watch is set and the lock is not reserved for this entry. */
+	private boolean mayWait() {
+		ZNode present = present();
+		if (present == null || !this.entry.isPositionKnown() || !this.entry.isWatching()) {
+			return false;
+		}
+		return !this.entry.isHead() || !present.isIn(LockNodeState.RESERVED);
+	}
+
+	private AttemptAnswer busy() {
+		return new AttemptAnswer(0, LockNodeState.HELD, this.entry.isWatching() ? POLL : POLL_WITHOUT_WATCH, present());
 	}
 
 	/**
@@ -264,14 +300,14 @@ final class WaitQueueOperations {
 	 */
 	private CompletableFuture<Long> look(boolean watch) {
 		if (watch) {
-			this.entry.beginWatch(this.path.lockNode());
+			this.entry.watch(this.path.lockNode());
 		}
 		return this.deadline
 			.awaitExisting(this.operations.read(this.path.lockNode(), watch ? this.entry.watcher() : null))
 			.whenComplete((read, failure) -> {
 				this.look = (failure == null) ? new Look(read.orElse(null)) : null;
 				if (watch && (this.look == null || this.look.node() == null || isIn(this.look, LockNodeState.HELD))) {
-					this.entry.cancelWatch();
+					this.entry.watch(null);
 				}
 			})
 			.thenApply((read) -> 0L);
@@ -346,6 +382,74 @@ final class WaitQueueOperations {
 	private CompletableFuture<Boolean> delete(String node) {
 		return ZooKeeperOperations.recover(this.deadline.await(this.operations.delete(node, -1)), Code.NONODE,
 				() -> CompletableFuture.completedFuture(true));
+	}
+
+	/** One attempt to acquire the lock, with or without a node in the queue. */
+	private final class Attempt {
+
+		private final AcquireOperation operation;
+
+		private final boolean willWait;
+
+		/** Whether the lock node was found by an attempt without an entry. */
+		private boolean refused;
+
+		private Attempt(AcquireOperation operation, boolean willWait, boolean refused) {
+			this.operation = operation;
+			this.willWait = willWait;
+			this.refused = refused;
+		}
+
+		private CompletableFuture<AttemptAnswer> round(int number) {
+			if (WaitQueueOperations.this.deadline.isAbandoned()) {
+				return WaitQueueOperations.this.deadline.abandoned();
+			}
+			if (number == MAX_ROUNDS) {
+				return CompletableFuture.completedFuture(busy());
+			}
+			return resolveUnclear().thenCompose((resolved) -> {
+				String node = WaitQueueOperations.this.entry.node();
+				return (node != null) ? attemptFrom(node, number) : attemptWithoutNode(number);
+			});
+		}
+
+		private CompletableFuture<AttemptAnswer> attemptFrom(String node, int round) {
+			return ensurePosition(node)
+				.thenCompose((known) -> known ? attemptAtPosition(node, round) : round(round + 1));
+		}
+
+		private CompletableFuture<AttemptAnswer> attemptAtPosition(String node, int round) {
+			return step(node, this.operation).thenCompose((czxid) -> {
+				if (czxid > 0) {
+					return CompletableFuture
+						.completedFuture(new AttemptAnswer(czxid, LockNodeState.CONTENDED, Duration.ZERO, null));
+				}
+				return mayWait() ? CompletableFuture.completedFuture(busy()) : round(round + 1);
+			});
+		}
+
+		private CompletableFuture<AttemptAnswer> attemptWithoutNode(int round) {
+			if (this.refused) {
+				this.refused = false;
+				return enqueueOrLook(round);
+			}
+			return this.operation.create().thenCompose((czxid) -> {
+				if (czxid <= 0) {
+					return enqueueOrLook(round);
+				}
+				WaitQueueOperations.this.entry.forgetPassedOver();
+				return CompletableFuture
+					.completedFuture(new AttemptAnswer(czxid, LockNodeState.HELD, Duration.ZERO, null));
+			});
+		}
+
+		/** Reads the lock node of a process that gets no queue entry. */
+		private CompletableFuture<AttemptAnswer> enqueueOrLook(int round) {
+			CompletableFuture<Boolean> enqueued = this.willWait ? enqueue() : CompletableFuture.completedFuture(false);
+			return enqueued.thenCompose((done) -> done ? round(round + 1) : look(false).thenCompose(
+					(read) -> (present() != null) ? CompletableFuture.completedFuture(busy()) : round(round + 1)));
+		}
+
 	}
 
 	/**

@@ -2,7 +2,6 @@ package io.distributedlock.zookeeper;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.RejectedExecutionException;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -57,34 +56,30 @@ final class ZooKeeperContender implements LockContender {
 		if (entry == null || entry.session().hasEnded() || !entry.mayBeWithdrawnBy(this.id.number())) {
 			return AnsweredStoreCall.of(ReleaseOutcome.NOT_HELD);
 		}
+		QueueEntryRegistry entries = this.components.queueEntries();
 		CompletableStoreCall<ReleaseOutcome> call = new CompletableStoreCall<>();
 		CallDeadline deadline = new CallDeadline(call, timeout, this.components.timer());
 		deadline.begin(entry.session());
-		call.onAbandon(deadline);
-		withdraw(entry, deadline).whenComplete((removed, failure) -> {
-			if (failure != null) {
-				logger.debug("A queue entry could not be removed", failure);
-				call.complete(ReleaseOutcome.UNKNOWN);
-			}
-			else {
-				call.complete(removed ? ReleaseOutcome.RELEASED : ReleaseOutcome.NOT_HELD);
-			}
-		});
+		entries.use(entry, deadline, () -> dequeue(entry, deadline), () -> CompletableFuture.completedFuture(false))
+			.whenComplete((removed, failure) -> {
+				if (failure != null) {
+					logger.debug("A queue entry could not be removed", failure);
+				}
+				call.complete((failure != null) ? ReleaseOutcome.UNKNOWN
+						: removed ? ReleaseOutcome.RELEASED : ReleaseOutcome.NOT_HELD);
+			});
 		return call;
 	}
 
-	private CompletableFuture<Boolean> withdraw(QueueNode entry, CallDeadline deadline) {
-		QueueEntryRegistry entries = this.components.queueEntries();
-		return entries.use(entry, deadline, () -> {
-			if (!entry.mayBeWithdrawnBy(this.id.number())) {
-				return CompletableFuture.completedFuture(false);
-			}
-			return new WaitQueueOperations(entry, this.components.sessions().persistentNodes(), deadline).dequeue()
-				.thenApply((removed) -> {
-					entries.remove(entry);
-					return removed;
-				});
-		}, () -> CompletableFuture.completedFuture(false));
+	private CompletableFuture<Boolean> dequeue(QueueNode entry, CallDeadline deadline) {
+		if (!entry.mayBeWithdrawnBy(this.id.number())) {
+			return CompletableFuture.completedFuture(false);
+		}
+		return new WaitQueueOperations(entry, this.components.sessions().persistentNodes(), deadline).dequeue()
+			.thenApply((removed) -> {
+				this.components.queueEntries().remove(entry);
+				return removed;
+			});
 	}
 
 	/**
@@ -112,12 +107,8 @@ final class ZooKeeperContender implements LockContender {
 	}
 
 	private void later(Runnable step) {
-		try {
-			this.components.timer().schedule(step, PAUSE);
-		}
-		catch (RejectedExecutionException ex) {
-			logger.debug("The timer is closed: a queue entry ends with the session", ex);
-		}
+		// Where the timer is closed, the queue entry ends with the session.
+		this.components.timer().scheduleIfOpen(step, PAUSE.toNanos());
 	}
 
 }

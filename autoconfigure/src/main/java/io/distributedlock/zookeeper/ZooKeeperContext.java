@@ -2,7 +2,7 @@ package io.distributedlock.zookeeper;
 
 import io.distributedlock.provider.LockTimer;
 import io.distributedlock.zookeeper.node.LockNodeRegistry;
-import io.distributedlock.zookeeper.node.Reservations;
+import io.distributedlock.zookeeper.node.ReleaseOperations;
 import io.distributedlock.zookeeper.node.UnacknowledgedCommands;
 import io.distributedlock.zookeeper.session.SessionTracker;
 
@@ -10,7 +10,7 @@ import io.distributedlock.zookeeper.session.SessionTracker;
  * Components of one provider that its contenders share.
  */
 record ZooKeeperContext(SessionTracker sessions, LockNodeRegistry lockNodes, QueueEntryRegistry queueEntries,
-		Reservations reservations, UnacknowledgedCommands undecided, LockHolderResolver holders,
+		ReleaseOperations releases, UnacknowledgedCommands undecided, LockHolderResolver holders,
 		ShortLeaseWarning shortLeaseWarning, LockTimer timer) {
 
 }

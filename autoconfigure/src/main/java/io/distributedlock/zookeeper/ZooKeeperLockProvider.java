@@ -30,8 +30,7 @@ import io.distributedlock.provider.StoreCall;
 import io.distributedlock.provider.StoredLock;
 import io.distributedlock.zookeeper.node.LockNode;
 import io.distributedlock.zookeeper.node.LockNodeRegistry;
-import io.distributedlock.zookeeper.node.ReleaseOperation;
-import io.distributedlock.zookeeper.node.Reservations;
+import io.distributedlock.zookeeper.node.ReleaseOperations;
 import io.distributedlock.zookeeper.node.UnacknowledgedCommands;
 import io.distributedlock.zookeeper.session.NodePaths;
 import io.distributedlock.zookeeper.session.RootRegistration;
@@ -76,11 +75,9 @@ public final class ZooKeeperLockProvider implements LockProvider, LockInspector,
 
 	private final QueueEntryRegistry queueEntries = new QueueEntryRegistry();
 
-	private final Reservations reservations;
+	private final ReleaseOperations releases;
 
 	private final ReleaseCalls releaseCalls;
-
-	private final RenewalOperation renewalOperation;
 
 	private final UnacknowledgedCommands undecided;
 
@@ -107,16 +104,14 @@ public final class ZooKeeperLockProvider implements LockProvider, LockInspector,
 		String root = (namespace == null || namespace.isEmpty()) ? settings.root()
 				: ZKPaths.makePath(namespace, settings.root());
 		this.paths = new NodePaths(root, settings.keyPrefix());
-		this.reservations = new Reservations(timer);
-		ReleaseOperation releaseOperation = new ReleaseOperation(this.reservations, this.queueEntries::dequeue);
+		this.releases = new ReleaseOperations(this.queueEntries::dequeue, timer);
 		this.lockNodes = new LockNodeRegistry(timer, this::expire);
-		this.undecided = new UnacknowledgedCommands(this.lockNodes, releaseOperation, this.reservations, timer);
-		this.releaseCalls = new ReleaseCalls(this.lockNodes, releaseOperation, this.undecided, timer);
+		this.undecided = new UnacknowledgedCommands(this.lockNodes, this.releases, timer);
+		this.releaseCalls = new ReleaseCalls(this.lockNodes, this.releases, this.undecided, timer);
 		this.unlockRequests = new UnlockRequests(this.paths, this.lockNodes, this.undecided::release);
-		this.renewalOperation = new RenewalOperation(this.lockNodes, this.undecided, timer);
 		this.sessions = new SessionTracker(client, settings, this.paths, timer, new SessionEvents());
 		LockHolderResolver holders = new LockHolderResolver(this.paths);
-		this.components = new ZooKeeperContext(this.sessions, this.lockNodes, this.queueEntries, this.reservations,
+		this.components = new ZooKeeperContext(this.sessions, this.lockNodes, this.queueEntries, this.releases,
 				this.undecided, holders, new ShortLeaseWarning(settings.exclusive()), timer);
 		this.freeLockCalls = new FreeLockCalls(this.components, this.releaseCalls);
 		this.inspector = new LockNodeInspector(this.sessions, this.paths, holders, timer);
@@ -171,7 +166,7 @@ public final class ZooKeeperLockProvider implements LockProvider, LockInspector,
 
 	@Override
 	public StoreCall<Map<LockGrant, RenewalOutcome>> renew(Map<LockGrant, Duration> leases, Duration timeout) {
-		return this.renewalOperation.renew(leases, timeout);
+		return new RenewalOperation(this.lockNodes, this.undecided, this.components.timer(), timeout).renew(leases);
 	}
 
 	@Override
@@ -224,10 +219,9 @@ public final class ZooKeeperLockProvider implements LockProvider, LockInspector,
 	public void close() {
 		// Sent while the session is still known here.
 		this.queueEntries.close();
-		this.reservations.close();
+		this.releases.close();
 		try {
-			this.sessions.close();
-			Session last = this.sessions.last();
+			Session last = this.sessions.close();
 			if (last != null) {
 				this.lockNodes.share();
 				last.keepWhile(() -> !this.lockNodes.isEmpty());
@@ -260,7 +254,7 @@ public final class ZooKeeperLockProvider implements LockProvider, LockInspector,
 		// An acquire without an answer could take another provider's node for its own.
 		this.undecided.retryDue(!this.registration.isReplaced());
 		if (last.isConnected()) {
-			this.reservations.retryEnd();
+			this.releases.retryEnd();
 			this.queueEntries.retryDeletions(last);
 		}
 		CompletableFuture.delayedExecutor(CLEAN_UP_PAUSE_MILLIS, TimeUnit.MILLISECONDS, Runnable::run)
@@ -269,7 +263,7 @@ public final class ZooKeeperLockProvider implements LockProvider, LockInspector,
 
 	/** Returns whether each command is known to have ended. */
 	private boolean isDecided() {
-		return this.undecided.size() == 0 && this.reservations.isEmpty() && !this.queueEntries.hasDeletions();
+		return this.undecided.size() == 0 && !this.releases.hasReservations() && !this.queueEntries.hasDeletions();
 	}
 
 	/** Deletes the process node, unless another provider uses it. */
@@ -286,11 +280,6 @@ public final class ZooKeeperLockProvider implements LockProvider, LockInspector,
 
 	/** Listener that passes the events of sessions to the components. */
 	private final class SessionEvents implements SessionListener {
-
-		@Override
-		public void setUp(Session session) {
-			ZooKeeperLockProvider.this.unlockRequests.watch(session);
-		}
 
 		@Override
 		public void connected(Session session) {

@@ -18,8 +18,7 @@ import io.distributedlock.zookeeper.RecordedRequests.Request;
 import io.distributedlock.zookeeper.node.LockNode;
 import io.distributedlock.zookeeper.node.LockNodeRegistry;
 import io.distributedlock.zookeeper.node.NodeAttempt;
-import io.distributedlock.zookeeper.node.ReleaseOperation;
-import io.distributedlock.zookeeper.node.Reservations;
+import io.distributedlock.zookeeper.node.ReleaseOperations;
 import io.distributedlock.zookeeper.node.UnacknowledgedCommands;
 import io.distributedlock.zookeeper.session.LockNodeState;
 import io.distributedlock.zookeeper.session.LockPath;
@@ -40,18 +39,14 @@ class RenewalOperationTests {
 
 	private final Session session = this.requests.session();
 
-	private final Reservations reservations = new Reservations(this.timer);
-
-	private final ReleaseOperation releaseOperation = new ReleaseOperation(this.reservations, (key) -> {
+	private final ReleaseOperations releases = new ReleaseOperations((key) -> {
 		// Ignored: this process has no queue entry.
-	});
+	}, this.timer);
 
 	private final LockNodeRegistry lockNodes = new LockNodeRegistry(this.timer, this::release);
 
-	private final UnacknowledgedCommands undecided = new UnacknowledgedCommands(this.lockNodes, this.releaseOperation,
-			this.reservations, this.timer);
-
-	private final RenewalOperation renewals = new RenewalOperation(this.lockNodes, this.undecided, this.timer);
+	private final UnacknowledgedCommands undecided = new UnacknowledgedCommands(this.lockNodes, this.releases,
+			this.timer);
 
 	private void release(LockNode node) {
 		this.undecided.release(node);
@@ -65,6 +60,10 @@ class RenewalOperationTests {
 		return node.grant();
 	}
 
+	private StoreCall<Map<LockGrant, RenewalOutcome>> renew(Map<LockGrant, Duration> leases) {
+		return new RenewalOperation(this.lockNodes, this.undecided, this.timer, HOUR).renew(leases);
+	}
+
 	private static OpResult read() {
 		Stat stat = RecordedRequests.lockNode(CZXID, LockNodeState.HELD);
 		return new OpResult.GetDataResult(new byte[0], stat);
@@ -74,20 +73,19 @@ class RenewalOperationTests {
 	void outcomeOfAnExpiredLeaseIsMissingWhileItsReleaseIsUndecided() {
 		LockGrant held = granted("held", HOUR);
 		LockGrant expired = granted("expired", Duration.ZERO);
-		StoreCall<Map<LockGrant, RenewalOutcome>> call = this.renewals.renew(Map.of(held, HOUR, expired, HOUR), HOUR);
+		StoreCall<Map<LockGrant, RenewalOutcome>> call = renew(Map.of(held, HOUR, expired, HOUR));
 		Request delete = this.requests.next("delete");
 		this.requests.next("multi").succeedWithResults(List.of(read()));
 		assertThat(call.result()).containsOnly(Map.entry(held, RenewalOutcome.RENEWED));
 		delete.succeed();
-		assertThat(this.renewals.renew(Map.of(expired, HOUR), HOUR).result())
-			.containsOnly(Map.entry(expired, RenewalOutcome.NOT_HELD));
+		assertThat(renew(Map.of(expired, HOUR)).result()).containsOnly(Map.entry(expired, RenewalOutcome.NOT_HELD));
 	}
 
 	@Test
 	void outcomeOfAReleasedLeaseIsReturnedWithTheOthers() {
 		LockGrant held = granted("held", HOUR);
 		LockGrant expired = granted("expired", Duration.ZERO);
-		StoreCall<Map<LockGrant, RenewalOutcome>> call = this.renewals.renew(Map.of(held, HOUR, expired, HOUR), HOUR);
+		StoreCall<Map<LockGrant, RenewalOutcome>> call = renew(Map.of(held, HOUR, expired, HOUR));
 		this.requests.next("delete").succeed();
 		assertThat(call.isDone()).isFalse();
 		this.requests.next("multi").succeedWithResults(List.of(read()));
@@ -98,7 +96,7 @@ class RenewalOperationTests {
 	@Test
 	void endOfALeaseIsReturnedOnceTheLockIsReleased() {
 		LockGrant expired = granted("expired", Duration.ZERO);
-		StoreCall<Map<LockGrant, RenewalOutcome>> call = this.renewals.renew(Map.of(expired, HOUR), HOUR);
+		StoreCall<Map<LockGrant, RenewalOutcome>> call = renew(Map.of(expired, HOUR));
 		assertThat(call.isDone()).isFalse();
 		this.requests.next("delete").succeed();
 		assertThat(call.result()).containsOnly(Map.entry(expired, RenewalOutcome.NOT_HELD));

@@ -68,8 +68,7 @@ public final class ZooKeeperLockAutoConfiguration {
 				: Objects.requireNonNull(properties.connectString());
 		ZooKeeperSsl ssl = (present != null) ? ZooKeeperSsl.ofDetails(present)
 				: ZooKeeperSsl.ofProperty(properties, bundles.getIfAvailable());
-		return ZooKeeperLockClient.create(connectString, ssl, properties, acl(properties),
-				customizers.orderedStream().toList());
+		return ZooKeeperLockClient.create(connectString, ssl, properties, customizers.orderedStream().toList());
 	}
 
 	@Bean

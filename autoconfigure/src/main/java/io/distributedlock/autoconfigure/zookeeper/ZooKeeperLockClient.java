@@ -5,9 +5,7 @@ import java.util.List;
 
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
-import org.apache.curator.framework.api.ACLProvider;
 import org.apache.curator.retry.ExponentialBackoffRetry;
-import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.StringUtils;
@@ -35,9 +33,9 @@ final class ZooKeeperLockClient implements AutoCloseable {
 	 * also if it cannot be created
 	 */
 	static ZooKeeperLockClient create(String connectString, @Nullable ZooKeeperSsl ssl,
-			ZooKeeperLockProperties properties, List<ACL> acl, List<LockCuratorCustomizer> customizers) {
+			ZooKeeperLockProperties properties, List<LockCuratorCustomizer> customizers) {
 		try {
-			return new ZooKeeperLockClient(client(connectString, ssl, properties, acl, customizers), ssl);
+			return new ZooKeeperLockClient(client(connectString, ssl, properties, customizers), ssl);
 		}
 		catch (RuntimeException ex) {
 			if (ssl != null) {
@@ -48,8 +46,9 @@ final class ZooKeeperLockClient implements AutoCloseable {
 	}
 
 	private static CuratorFramework client(String connectString, @Nullable ZooKeeperSsl ssl,
-			ZooKeeperLockProperties properties, List<ACL> acl, List<LockCuratorCustomizer> customizers) {
-		// Curator retries nothing: no request for a lock goes through its retries.
+			ZooKeeperLockProperties properties, List<LockCuratorCustomizer> customizers) {
+		// Curator retries nothing and creates no node: no request for a lock goes through
+		// its retries, and the namespace is created like any parent of a node.
 		CuratorFrameworkFactory.Builder builder = CuratorFrameworkFactory.builder()
 			.connectString(connectString)
 			.sessionTimeoutMs(Math.toIntExact(properties.sessionTimeout().toMillis()))
@@ -65,9 +64,6 @@ final class ZooKeeperLockClient implements AutoCloseable {
 		String credentials = properties.auth().credentials();
 		if (StringUtils.hasText(credentials)) {
 			builder.authorization(properties.auth().scheme(), credentials.getBytes(StandardCharsets.UTF_8));
-		}
-		if (!acl.isEmpty()) {
-			builder.aclProvider(new SameAcl(acl));
 		}
 		if (ssl != null) {
 			ssl.applyTo(builder);
@@ -90,20 +86,6 @@ final class ZooKeeperLockClient implements AutoCloseable {
 		if (this.ssl != null) {
 			this.ssl.close();
 		}
-	}
-
-	private record SameAcl(List<ACL> acl) implements ACLProvider {
-
-		@Override
-		public List<ACL> getDefaultAcl() {
-			return this.acl;
-		}
-
-		@Override
-		public List<ACL> getAclForPath(String path) {
-			return this.acl;
-		}
-
 	}
 
 }

@@ -88,27 +88,17 @@ final class ZooKeeperSslStores implements AutoCloseable {
 			files.put(trustStore(), certificates(trusted));
 		}
 		Map<Path, Path> written = new LinkedHashMap<>();
-		try {
-			for (Map.Entry<Path, KeyStore> file : files.entrySet()) {
-				Path temporary = Files.createTempFile(this.directory, null, null);
-				written.put(file.getKey(), temporary);
-				store(file.getValue(), temporary);
+		for (Map.Entry<Path, KeyStore> file : files.entrySet()) {
+			// One that stays behind after a failure is deleted with the directory.
+			Path temporary = Files.createTempFile(this.directory, null, null);
+			try (OutputStream output = Files.newOutputStream(temporary)) {
+				file.getValue().store(output, this.password.toCharArray());
 			}
-			for (Map.Entry<Path, Path> file : written.entrySet()) {
-				Files.move(file.getValue(), file.getKey(), StandardCopyOption.ATOMIC_MOVE,
-						StandardCopyOption.REPLACE_EXISTING);
-			}
+			written.put(file.getKey(), temporary);
 		}
-		finally {
-			for (Path temporary : written.values()) {
-				Files.deleteIfExists(temporary);
-			}
-		}
-	}
-
-	private void store(KeyStore store, Path file) throws IOException, GeneralSecurityException {
-		try (OutputStream output = Files.newOutputStream(file)) {
-			store.store(output, this.password.toCharArray());
+		for (Map.Entry<Path, Path> file : written.entrySet()) {
+			Files.move(file.getValue(), file.getKey(), StandardCopyOption.ATOMIC_MOVE,
+					StandardCopyOption.REPLACE_EXISTING);
 		}
 	}
 

@@ -62,7 +62,7 @@ public final class ThreadedEnvironment implements EngineEnvironment, AutoCloseab
 
 	@Override
 	public Runnable schedule(Runnable signal, long delayNanos) {
-		return this.timer.scheduleUntilClosed(signal, delayNanos);
+		return this.timer.scheduleIfOpen(signal, delayNanos);
 	}
 
 	/** Draws new random numbers, so that copies of this process have other owner ids. */

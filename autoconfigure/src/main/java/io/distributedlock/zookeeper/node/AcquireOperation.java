@@ -129,19 +129,20 @@ public final class AcquireOperation {
 				NodePaths.parent(this.lockNode)));
 	}
 
-	/** Sends the transaction that creates a missing lock node from a queue entry. */
-	public CompletableFuture<Long> sendCreate(String entryNode) {
-		return send(List.of(createStep(), contendStep(), Op.delete(entryNode, -1)));
+	/** Creates a missing lock node in one transaction, from the node of a queue entry. */
+	public CompletableFuture<Long> create(QueueNode entry, String entryNode) {
+		return send(entry, entryNode, List.of(createStep(), contendStep(), Op.delete(entryNode, -1)));
 	}
 
 	/**
-	 * Sends the transaction that replaces a reserved lock node from a queue entry.
-	 * @param queueVersion the version of the queue in which the entry was the head
+	 * Replaces a reserved lock node in one transaction, from the node of a queue entry
+	 * that was the head when it read the queue.
 	 */
-	public CompletableFuture<Long> sendReplaceReserved(String entryNode, int queueVersion) {
-		return send(List.of(Op.check(this.attempt.path().queue(), queueVersion),
-				Op.delete(this.lockNode, LockNodeState.RESERVED.version()), createStep(), contendStep(),
-				Op.delete(entryNode, -1)));
+	public CompletableFuture<Long> replaceReserved(QueueNode entry, String entryNode) {
+		return send(entry, entryNode,
+				List.of(Op.check(this.attempt.path().queue(), entry.queueVersion()),
+						Op.delete(this.lockNode, LockNodeState.RESERVED.version()), createStep(), contendStep(),
+						Op.delete(entryNode, -1)));
 	}
 
 	private Op createStep() {
@@ -152,15 +153,12 @@ public final class AcquireOperation {
 		return ZooKeeperOperations.touchStep(this.lockNode, LockNodeState.HELD.version());
 	}
 
-	private CompletableFuture<Long> send(List<Op> steps) {
-		return this.attempt.session().operations().multi(steps).thenApply((results) -> czxid(steps, results));
-	}
-
-	/**
-	 * Awaits a transaction that was sent from a queue entry. A parent that was missing
-	 * exists afterwards.
-	 */
-	public CompletableFuture<Long> await(QueueNode entry, String entryNode, CompletableFuture<Long> sent) {
+	/** Sends a transaction. A parent that was missing exists afterwards. */
+	private CompletableFuture<Long> send(QueueNode entry, String entryNode, List<Op> steps) {
+		CompletableFuture<Long> sent = this.attempt.session()
+			.operations()
+			.multi(steps)
+			.thenApply((results) -> czxid(steps, results));
 		return this.deadline.await(sent).whenComplete((czxid, failure) -> {
 			if (failure != null) {
 				this.undecided.addAcquire(this.attempt, sent);

@@ -19,12 +19,4 @@ import io.distributedlock.zookeeper.session.ZNode;
  */
 public record AttemptAnswer(long czxid, LockNodeState state, Duration retryAfter, @Nullable ZNode present) {
 
-	public static AttemptAnswer acquired(long czxid, LockNodeState state) {
-		return new AttemptAnswer(czxid, state, Duration.ZERO, null);
-	}
-
-	public static AttemptAnswer busy(Duration retryAfter, @Nullable ZNode present) {
-		return new AttemptAnswer(0, LockNodeState.HELD, retryAfter, present);
-	}
-
 }

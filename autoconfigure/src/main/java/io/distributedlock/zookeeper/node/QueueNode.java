@@ -103,7 +103,9 @@ public final class QueueNode {
 	 */
 	public boolean unassign(long contenderNumber) {
 		Assignment present = this.assignment
-			.updateAndGet((last) -> (last.contender() == contenderNumber) ? last.withoutSignal() : last);
+			.updateAndGet((last) -> (last.contender() == contenderNumber) ? new Assignment(contenderNumber, () -> {
+				// The number stays, for a late withdrawal.
+			}) : last);
 		return present.contender() == contenderNumber;
 	}
 
@@ -238,14 +240,12 @@ public final class QueueNode {
 		return this.watched.get() != null;
 	}
 
-	/** Records a watch; called before the request is sent, for the event may be quick. */
-	public void beginWatch(String nodePath) {
+	/**
+	 * Records a watch; called before the request is sent, for the event may be quick.
+	 * @param nodePath the path of the watched node, or {@code null} if no watch is set
+	 */
+	public void watch(@Nullable String nodePath) {
 		this.watched.set(nodePath);
-	}
-
-	/** Records that no watch is set. */
-	public void cancelWatch() {
-		this.watched.set(null);
 	}
 
 	public Watcher watcher() {
@@ -279,12 +279,6 @@ public final class QueueNode {
 	 * @param changed notifies it; must not block
 	 */
 	private record Assignment(long contender, Runnable changed) {
-
-		/** Keeps the number, for a late withdrawal, but notifies nobody. */
-		private Assignment withoutSignal() {
-			return new Assignment(this.contender, () -> {
-			});
-		}
 
 	}
 

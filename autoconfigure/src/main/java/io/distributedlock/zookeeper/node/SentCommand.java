@@ -56,7 +56,7 @@ public final class SentCommand {
 	}
 
 	/** Creates an acquire, which may have created a lock node. */
-	static SentCommand ofAcquire(NodeAttempt attempt) {
+	public static SentCommand ofAcquire(NodeAttempt attempt) {
 		return new SentCommand(attempt, 0, ReleaseOutcome.NOT_HELD);
 	}
 
@@ -64,7 +64,7 @@ public final class SentCommand {
 	 * Creates a release. After the end of the session its outcome stays unknown: the
 	 * release or that end may have been first.
 	 */
-	static SentCommand ofRelease(LockNode node) {
+	public static SentCommand ofRelease(LockNode node) {
 		return new SentCommand(node.attempt(), node.czxid(), ReleaseOutcome.UNKNOWN);
 	}
 
@@ -82,10 +82,6 @@ public final class SentCommand {
 
 	Session session() {
 		return this.attempt.session();
-	}
-
-	String lockNodePath() {
-		return this.attempt.path().lockNode();
 	}
 
 	/** Returns the lock node that this command has claimed. */
@@ -136,19 +132,6 @@ public final class SentCommand {
 	 */
 	public CompletableFuture<ReleaseOutcome> answer() {
 		return this.answer;
-	}
-
-	/** Records the outcome. */
-	void end(ReleaseOutcome outcome) {
-		this.answer.complete(outcome);
-	}
-
-	/**
-	 * Records that the servers have refused a request; it is repeated nevertheless.
-	 * @return {@code false} if that was recorded before
-	 */
-	boolean refuse() {
-		return this.answer.complete(ReleaseOutcome.UNKNOWN);
 	}
 
 	/**

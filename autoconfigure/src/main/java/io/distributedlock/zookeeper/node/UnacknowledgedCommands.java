@@ -57,18 +57,14 @@ public final class UnacknowledgedCommands {
 
 	private final LockNodeRegistry lockNodes;
 
-	private final ReleaseOperation releaseOperation;
-
-	private final Reservations reservations;
+	private final ReleaseOperations releases;
 
 	private final DeadlineTimer alarm;
 
-	public UnacknowledgedCommands(LockNodeRegistry lockNodes, ReleaseOperation releaseOperation,
-			Reservations reservations, LockTimer timer) {
+	public UnacknowledgedCommands(LockNodeRegistry lockNodes, ReleaseOperations releases, LockTimer timer) {
 		this.lockNodes = lockNodes;
-		this.releaseOperation = releaseOperation;
-		this.reservations = reservations;
-		this.alarm = new DeadlineTimer(timer, this::retryDue);
+		this.releases = releases;
+		this.alarm = new DeadlineTimer(timer, () -> retryDue(true));
 	}
 
 	/** Returns a set that drops the owner that was added first where it is full. */
@@ -85,9 +81,7 @@ public final class UnacknowledgedCommands {
 
 	/** Releases a lock node that no caller waits for. */
 	public void release(LockNode node) {
-		SentCommand command = SentCommand.ofRelease(node);
-		add(command);
-		completeWith(command, this.releaseOperation.release(node));
+		addRelease(node, this.releases.release(node));
 	}
 
 	/**
@@ -99,39 +93,36 @@ public final class UnacknowledgedCommands {
 	public CompletableFuture<ReleaseOutcome> addRelease(LockNode node, CompletableFuture<Boolean> sent) {
 		SentCommand command = SentCommand.ofRelease(node);
 		add(command);
-		completeWith(command, sent);
+		sent.whenComplete((existed, failure) -> {
+			if (failure != null) {
+				retryLater(command, failure);
+			}
+			else {
+				complete(command, existed ? ReleaseOutcome.RELEASED : ReleaseOutcome.NOT_HELD);
+			}
+		});
 		return command.answer();
 	}
 
 	/**
-	 * Begins an acquire for which the current thread will wait.
-	 * @return the command, to be ended by that thread, or {@code null} if another command
-	 * for the same lock is undecided
+	 * Begins a command for whose answer the current thread will wait, and which that
+	 * thread has to end.
+	 * @return {@code false} if another command for the same lock is undecided
 	 */
-	public @Nullable SentCommand tryBegin(NodeAttempt attempt) {
-		return addAlone(SentCommand.ofAcquire(attempt));
-	}
-
-	/** Begins a release as {@link #tryBegin(NodeAttempt)} begins an acquire. */
-	public @Nullable SentCommand tryBegin(LockNode node) {
-		return addAlone(SentCommand.ofRelease(node));
-	}
-
-	private @Nullable SentCommand addAlone(SentCommand command) {
+	public boolean tryBegin(SentCommand command) {
 		command.recordAwaited(true);
-		return (this.commands.putIfAbsent(command.key(), List.of(command)) == null) ? command : null;
+		return this.commands.putIfAbsent(command.key(), List.of(command)) == null;
 	}
 
 	/** Ends a command whose answer says what it has done. */
 	public void end(SentCommand command, ReleaseOutcome outcome) {
 		if (remove(command)) {
-			command.end(outcome);
+			command.answer().complete(outcome);
 		}
 	}
 
 	/** Ends an acquire that has failed, or decides it later. */
 	public void endAcquire(SentCommand command, Throwable failure) {
-		command.recordAwaited(false);
 		if (ZooKeeperErrors.isUnclear(failure)) {
 			retryLater(command, failure);
 		}
@@ -194,17 +185,6 @@ public final class UnacknowledgedCommands {
 		return all(key).stream().anyMatch(SentCommand::isAwaited);
 	}
 
-	private void completeWith(SentCommand command, CompletableFuture<Boolean> sent) {
-		sent.whenComplete((existed, failure) -> {
-			if (failure != null) {
-				retryLater(command, failure);
-			}
-			else {
-				complete(command, existed ? ReleaseOutcome.RELEASED : ReleaseOutcome.NOT_HELD);
-			}
-		});
-	}
-
 	/**
 	 * Adds an acquire that no caller waits for; a lock node that it creates is released.
 	 * @param sent completes with the {@code czxid} of the created lock node, or at most 0
@@ -214,18 +194,14 @@ public final class UnacknowledgedCommands {
 		add(command);
 		boolean answeredBefore = sent.isDone();
 		sent.whenComplete((czxid, failure) -> {
-			if (failure != null && ZooKeeperErrors.isUnclear(failure)) {
-				retryLater(command, failure);
-			}
-			else if (failure != null) {
-				logger.debug("An acquire of '" + attempt.key() + "' has created no lock node", failure);
-				complete(command, ReleaseOutcome.NOT_HELD);
+			if (failure != null) {
+				endAcquire(command, failure);
 			}
 			else if (czxid > 0) {
 				created(command, czxid, answeredBefore);
 			}
 			else {
-				complete(command, ReleaseOutcome.NOT_HELD);
+				end(command, ReleaseOutcome.NOT_HELD);
 			}
 		});
 	}
@@ -290,9 +266,7 @@ public final class UnacknowledgedCommands {
 		if (outcome == ReleaseOutcome.RELEASED) {
 			this.released.add(command.owner());
 		}
-		if (remove(command)) {
-			command.end(outcome);
-		}
+		end(command, outcome);
 	}
 
 	/** Decides a command by a read later, because its answer was lost. */
@@ -305,7 +279,7 @@ public final class UnacknowledgedCommands {
 		}
 		logger.debug("It is not known yet whether a lock node of '" + command.key() + "' exists", failure);
 		this.alarm.setAt(command.postpone());
-		if (ZooKeeperErrors.isRefusal(failure) && command.refuse()) {
+		if (ZooKeeperErrors.isRefusal(failure) && command.answer().complete(ReleaseOutcome.UNKNOWN)) {
 			logger.warn("Lock '" + command.key() + "' is not released. The release is tried again until it succeeds or"
 					+ " the session ends. " + ZooKeeperErrors.translate(failure).getMessage());
 		}
@@ -323,10 +297,6 @@ public final class UnacknowledgedCommands {
 			}
 		});
 		read(session, due);
-	}
-
-	private void retryDue() {
-		retryDue(true);
 	}
 
 	/**
@@ -363,24 +333,21 @@ public final class UnacknowledgedCommands {
 		ZooKeeperOperations operations = session.operations();
 		CompletableFuture<Boolean> synced = operations.sync("/");
 		for (SentCommand command : due) {
-			synced.thenCombine(operations.read(command.lockNodePath(), null), (ready, node) -> node)
+			synced.thenCombine(operations.read(command.attempt().path().lockNode(), null), (ready, node) -> node)
 				.whenComplete((node, failure) -> decide(command, node, failure));
 		}
 	}
 
 	private void decide(SentCommand command, @Nullable ZNode read, @Nullable Throwable failure) {
-		if (read != null) {
-			decide(command, read);
+		if (read == null) {
+			if (ZooKeeperErrors.is(failure, Code.NONODE)) {
+				complete(command, command.outcomeWithoutNode());
+			}
+			else if (failure != null) {
+				retryLater(command, failure);
+			}
+			return;
 		}
-		else if (ZooKeeperErrors.is(failure, Code.NONODE)) {
-			complete(command, command.outcomeWithoutNode());
-		}
-		else if (failure != null) {
-			retryLater(command, failure);
-		}
-	}
-
-	private void decide(SentCommand command, ZNode read) {
 		boolean known = command.czxid() != 0;
 		boolean own = isOwn(command, read);
 		boolean claimed = own && claim(command, read.stat().getCzxid());
@@ -392,7 +359,7 @@ public final class UnacknowledgedCommands {
 			this.alarm.setAt(command.postpone());
 		}
 		else if (read.isIn(LockNodeState.RESERVED)) {
-			this.reservations.add(command.lockNode(), Duration.ZERO);
+			this.releases.addReservation(command.lockNode(), Duration.ZERO);
 			complete(command, ReleaseOutcome.RELEASED);
 		}
 		else {
@@ -417,7 +384,7 @@ public final class UnacknowledgedCommands {
 	}
 
 	private void release(SentCommand command) {
-		this.releaseOperation.release(command.lockNode()).whenComplete((existed, failure) -> {
+		this.releases.release(command.lockNode()).whenComplete((existed, failure) -> {
 			if (failure == null) {
 				complete(command, ReleaseOutcome.RELEASED);
 			}

@@ -5,8 +5,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Future;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
@@ -55,8 +53,8 @@ public final class CallDeadline implements Runnable {
 	private volatile @Nullable Awaited<?> awaited;
 
 	/**
-	 * Creates the deadline of an attempt, a release or a withdrawal, which has to be the
-	 * action that follows the abandonment of the call.
+	 * Creates the deadline of an attempt, a release or a withdrawal. It is the action
+	 * that follows the abandonment of the call.
 	 */
 	public CallDeadline(CompletableStoreCall<?> call, Duration timeout, LockTimer timer) {
 		this(call, timeout, timer, false);
@@ -68,6 +66,7 @@ public final class CallDeadline implements Runnable {
 		this.renewal = renewal;
 		this.deadline = Deadline.after(timeout);
 		this.toleranceNanos = Math.max(0, this.deadline.remainingNanos() / 10);
+		call.onAbandon(this);
 	}
 
 	/**
@@ -220,14 +219,9 @@ public final class CallDeadline implements Runnable {
 			return end;
 		}
 		long margin = Math.min(this.toleranceNanos / 2, LONGEST_MARGIN_NANOS);
-		try {
-			Future<?> alarm = this.timer.schedule(() -> late.accept(wait),
-					Duration.ofNanos(this.deadline.remainingNanos() - margin));
-			end.whenComplete((value, failure) -> alarm.cancel(false));
-		}
-		catch (RejectedExecutionException ex) {
-			logger.debug("The timer is closed: the call ends when it is abandoned", ex);
-		}
+		Runnable cancellation = this.timer.scheduleIfOpen(() -> late.accept(wait),
+				this.deadline.remainingNanos() - margin);
+		end.whenComplete((value, failure) -> cancellation.run());
 		return end;
 	}
 
@@ -248,14 +242,16 @@ public final class CallDeadline implements Runnable {
 
 	}
 
-	/** One wait of a call, ended by the answer or by the abandonment of the call. */
-	private static final class Awaited<T> implements BiConsumer<T, Throwable> {
-
-		/** The next step until the wait ends, for the answer may come much later. */
-		private final AtomicReference<@Nullable Continuation<T>> next;
+	/**
+	 * One wait of a call, ended by the answer or by the abandonment of the call. It keeps
+	 * the next step only until it ends, for the answer may come much later.
+	 */
+	@SuppressWarnings("serial") // never serialized
+	private static final class Awaited<T> extends AtomicReference<@Nullable Continuation<T>>
+			implements BiConsumer<T, Throwable> {
 
 		private Awaited(Continuation<T> next) {
-			this.next = new AtomicReference<>(next);
+			super(next);
 		}
 
 		@Override
@@ -264,7 +260,7 @@ public final class CallDeadline implements Runnable {
 		}
 
 		private void end(@Nullable T value, @Nullable Throwable failure) {
-			Continuation<T> step = this.next.getAndSet(null);
+			Continuation<T> step = getAndSet(null);
 			if (step == null) {
 				return;
 			}

@@ -3,10 +3,9 @@ package io.distributedlock.zookeeper.session;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Future;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 import org.apache.commons.logging.Log;
@@ -47,7 +46,9 @@ final class Heartbeat {
 
 	private final Session session;
 
-	private final ProcessNode processNode;
+	private final Supplier<CompletableFuture<Stat>> write;
+
+	private final Runnable written;
 
 	private final LockTimer timer;
 
@@ -75,21 +76,26 @@ final class Heartbeat {
 	/** Whether the last answer came late, and the one before in time. */
 	private boolean late;
 
-	private @Nullable Future<?> pending;
+	private @Nullable Runnable pending;
 
-	private @Nullable Future<?> alarm;
+	private @Nullable Runnable alarm;
 
 	/** The client's thread on which answers arrive, once one has. */
 	private @Nullable Thread eventThread;
 
 	/**
 	 * Creates a heartbeat that has not begun.
+	 * @param write sends a write to the process node; must not block
+	 * @param written runs after each answered write has moved the session's deadline;
+	 * must not block
 	 * @param heardAfterNanos a moment before the session began, or {@code null}
 	 */
-	Heartbeat(Session session, ProcessNode processNode, @Nullable Long heardAfterNanos, LockTimer timer) {
+	Heartbeat(Session session, Supplier<CompletableFuture<Stat>> write, Runnable written,
+			@Nullable Long heardAfterNanos, LockTimer timer) {
 		this.heardAfterNanos = heardAfterNanos;
 		this.session = session;
-		this.processNode = processNode;
+		this.write = write;
+		this.written = written;
 		this.timer = timer;
 	}
 
@@ -103,27 +109,24 @@ final class Heartbeat {
 			}
 			this.underWay = true;
 			sentAtNanos = System.nanoTime();
-			this.alarm = scheduleAfter(reportNanos(), this::warnOfCallback);
+			this.alarm = this.timer.scheduleIfOpen(this::warnOfCallback, reportNanos());
 		}
 		finally {
 			this.lock.unlock();
 		}
-		this.processNode.write().whenComplete((stat, failure) -> complete(sentAtNanos, stat, failure));
+		this.write.get().whenComplete((stat, failure) -> complete(sentAtNanos, stat, failure));
 	}
 
 	private void complete(long sentAtNanos, @Nullable Stat stat, @Nullable Throwable failure) {
 		if (stat == null) {
 			logger.debug("A heartbeat was not answered", failure);
-			if (ZooKeeperErrors.is(failure, Code.NONODE)) {
-				this.processNode.create();
-			}
 		}
 		this.lock.lock();
 		try {
 			this.underWay = false;
 			this.eventThread = Thread.currentThread();
 			if (this.alarm != null) {
-				this.alarm.cancel(false);
+				this.alarm.run();
 			}
 			if (stat != null) {
 				this.openNanos = sentAtNanos;
@@ -142,7 +145,7 @@ final class Heartbeat {
 			this.lock.unlock();
 		}
 		if (stat != null) {
-			this.processNode.written();
+			this.written.run();
 		}
 	}
 
@@ -181,7 +184,7 @@ final class Heartbeat {
 
 	private void schedule() {
 		if (this.pending != null) {
-			this.pending.cancel(false);
+			this.pending.run();
 		}
 		if (this.closed || this.session.hasEnded()) {
 			return;
@@ -201,18 +204,7 @@ final class Heartbeat {
 			next = now;
 		}
 		this.session.expectProof(later(next, proving));
-		long delay = next - now;
-		this.pending = scheduleAfter(delay, this::send);
-	}
-
-	private @Nullable Future<?> scheduleAfter(long nanos, Runnable action) {
-		try {
-			return this.timer.schedule(action, Duration.ofNanos(nanos));
-		}
-		catch (RejectedExecutionException ex) {
-			logger.debug("The timer is closed", ex);
-			return null;
-		}
+		this.pending = this.timer.scheduleIfOpen(this::send, next - now);
 	}
 
 	/** Warns of a callback that keeps all answers from this process. */
@@ -274,20 +266,6 @@ final class Heartbeat {
 	 * An answered write.
 	 */
 	private record Write(long sentAtNanos, long answeredAtNanos) {
-	}
-
-	/** The process node that a heartbeat writes to; no method blocks. */
-	interface ProcessNode {
-
-		/** Sends a write to the node. */
-		CompletableFuture<Stat> write();
-
-		/** Creates the node again after it was found missing. */
-		void create();
-
-		/** Receives each answered write, after the session's deadline was moved. */
-		void written();
-
 	}
 
 }

@@ -2,14 +2,15 @@ package io.distributedlock.zookeeper.session;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
-import java.util.function.UnaryOperator;
 
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.ZooKeeper;
@@ -54,14 +55,12 @@ public final class Session implements SessionDeadline {
 
 	private final Set<Runnable> signals = ConcurrentHashMap.newKeySet();
 
-	private final Set<Runnable> endListeners = ConcurrentHashMap.newKeySet();
+	/** Completes after the end of the session, which it reports once to each listener. */
+	private final CompletableFuture<Boolean> end = new CompletableFuture<>();
 
 	private final AtomicLong bytes = new AtomicLong();
 
-	private final ReentrantLock proofLock = new ReentrantLock();
-
-	/** Written under the lock. */
-	private volatile Proof proof;
+	private final AtomicReference<Proof> proof;
 
 	/** When the next write is sent that can prove the session. */
 	private volatile long nextProofNanos = System.nanoTime();
@@ -92,7 +91,8 @@ public final class Session implements SessionDeadline {
 		this.pathOverhead = pathOverhead;
 		this.id = zooKeeper.getSessionId();
 		this.grantedTimeoutNanos = TimeUnit.MILLISECONDS.toNanos(zooKeeper.getSessionTimeout());
-		this.proof = new Proof(System.nanoTime() - this.grantedTimeoutNanos, this.grantedTimeoutNanos);
+		this.proof = new AtomicReference<>(
+				new Proof(System.nanoTime() - this.grantedTimeoutNanos, this.grantedTimeoutNanos));
 		this.silence = new SilenceWatch(zooKeeper, longestSilence, timer);
 		this.operations = new ZooKeeperOperations(zooKeeper, acl, this::answered);
 	}
@@ -107,7 +107,7 @@ public final class Session implements SessionDeadline {
 
 	/** Returns the smallest time-out that the servers have granted. */
 	long timeoutNanos() {
-		return this.proof.timeoutNanos();
+		return proof().timeoutNanos();
 	}
 
 	/** Returns for how long the servers keep the nodes of a process that has died. */
@@ -164,22 +164,13 @@ public final class Session implements SessionDeadline {
 	 */
 	void confirm(long heardAfterNanos, long serverTimeMillis) {
 		if (!this.ended) {
-			changeProof((before) -> before.heardAfter(heardAfterNanos));
+			this.proof.updateAndGet((before) -> before.heardAfter(heardAfterNanos));
 		}
 		this.clock = new Clock(serverTimeMillis, System.nanoTime());
 	}
 
-	/** Changes the proof and returns the former one. */
-	private Proof changeProof(UnaryOperator<Proof> change) {
-		this.proofLock.lock();
-		try {
-			Proof before = this.proof;
-			this.proof = change.apply(before);
-			return before;
-		}
-		finally {
-			this.proofLock.unlock();
-		}
+	private Proof proof() {
+		return Objects.requireNonNull(this.proof.get());
 	}
 
 	/**
@@ -192,15 +183,15 @@ public final class Session implements SessionDeadline {
 			return;
 		}
 		this.grantedTimeoutNanos = grantedNanos;
-		Proof before = changeProof((present) -> present.withTimeout(grantedNanos));
-		if (grantedNanos < before.timeoutNanos()) {
+		Proof before = this.proof.getAndUpdate((present) -> present.withTimeout(grantedNanos));
+		if (grantedNanos < Objects.requireNonNull(before).timeoutNanos()) {
 			this.signals.forEach(Runnable::run);
 		}
 	}
 
 	@Override
 	public long until() {
-		long provenNanos = this.proof.untilNanos();
+		long provenNanos = proof().untilNanos();
 		return (this.ended && provenNanos - this.endedAtNanos > 0) ? this.endedAtNanos : provenNanos;
 	}
 
@@ -208,7 +199,7 @@ public final class Session implements SessionDeadline {
 	public void onShortened(Runnable signal) {
 		this.signals.add(signal);
 		if (this.ended) {
-			runOnce(this.signals, signal);
+			runOnce(signal);
 		}
 	}
 
@@ -218,10 +209,7 @@ public final class Session implements SessionDeadline {
 	 * block
 	 */
 	void onEnded(Runnable listener) {
-		this.endListeners.add(listener);
-		if (this.ended) {
-			runOnce(this.endListeners, listener);
-		}
+		this.end.thenRun(listener);
 	}
 
 	/**
@@ -239,7 +227,7 @@ public final class Session implements SessionDeadline {
 	public boolean isValid() {
 		long now = System.nanoTime();
 		long next = this.nextProofNanos;
-		Proof present = this.proof;
+		Proof present = proof();
 		return !this.ended && present.untilNanos() - ((next - now > 0) ? next : now) > present.timeoutNanos() / 20;
 	}
 
@@ -281,14 +269,14 @@ public final class Session implements SessionDeadline {
 		this.endedAtNanos = System.nanoTime();
 		this.endedByRefusal = this.zooKeeper.getState() == ZooKeeper.States.AUTH_FAILED;
 		this.ended = true;
-		this.signals.forEach((signal) -> runOnce(this.signals, signal));
-		this.endListeners.forEach((listener) -> runOnce(this.endListeners, listener));
+		this.signals.forEach(this::runOnce);
+		this.end.complete(true);
 	}
 
-	/** Removes and runs an action, on the thread that comes first. */
-	private static void runOnce(Set<Runnable> actions, Runnable action) {
-		if (actions.remove(action)) {
-			action.run();
+	/** Removes and runs a signal, on the thread that comes first. */
+	private void runOnce(Runnable signal) {
+		if (this.signals.remove(signal)) {
+			signal.run();
 		}
 	}
 

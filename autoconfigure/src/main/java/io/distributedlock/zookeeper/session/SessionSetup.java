@@ -2,10 +2,8 @@ package io.distributedlock.zookeeper.session;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
@@ -83,7 +81,7 @@ final class SessionSetup implements Watcher {
 		this.timer = timer;
 		this.changed = changed;
 		this.setUp = setUp;
-		this.heartbeat = new Heartbeat(session, new OwnProcessNode(), beforeSessionNanos, timer);
+		this.heartbeat = new Heartbeat(session, this::writeProcessNode, this::written, beforeSessionNanos, timer);
 	}
 
 	Session session() {
@@ -167,15 +165,11 @@ final class SessionSetup implements Watcher {
 				logger.debug("The nodes of the session could not be created again", ex);
 				if (!ZooKeeperErrors.mayPass(ex)) {
 					failed(ex);
-					if (this.failure instanceof LockConfigurationException) {
+					if (this.failure instanceof LockConfigurationException && this.complete) {
 						// As at start: no lock is granted until another try succeeds.
-						// Each
-						// heartbeat may fail so, but one of them begins the tries.
-						boolean first = this.complete;
+						// Each heartbeat may fail so, but one of them begins the tries.
 						this.complete = false;
-						if (first) {
-							schedule(this::start, RETRY_PAUSE);
-						}
+						this.timer.scheduleIfOpen(this::start, RETRY_PAUSE.toNanos());
 					}
 					this.changed.run();
 				}
@@ -221,29 +215,19 @@ final class SessionSetup implements Watcher {
 			this.session.end();
 		}
 		else if (wait) {
-			schedule(() -> {
+			this.timer.scheduleIfOpen(() -> {
 				this.underWay.set(false);
 				start();
-			}, ZooKeeperErrors.is(ex, Code.UNIMPLEMENTED) ? OLD_SERVER_PAUSE : RETRY_PAUSE);
+			}, ZooKeeperErrors.is(ex, Code.UNIMPLEMENTED) ? OLD_SERVER_PAUSE.toNanos() : RETRY_PAUSE.toNanos());
 		}
 		else if (ZooKeeperErrors.is(ex, Code.CONNECTIONLOSS)) {
-			reconnect(reconnectPause);
+			// Before the client has reconnected, so that the try begins the next
+			// connection: a server that refuses the client answers only the first
+			// request.
+			this.timer.scheduleIfOpen(this::start, reconnectPause.remainingNanos());
 		}
 		else if (ex != null) {
-			schedule(this::start, RETRY_PAUSE);
-		}
-	}
-
-	/**
-	 * Starts another try before the client has reconnected, so that it begins the next
-	 * connection: a server that refuses the client answers only the first request.
-	 */
-	private void reconnect(Deadline pause) {
-		if (pause.isPast()) {
-			start();
-		}
-		else {
-			schedule(this::start, pause.remaining());
+			this.timer.scheduleIfOpen(this::start, RETRY_PAUSE.toNanos());
 		}
 	}
 
@@ -258,47 +242,26 @@ final class SessionSetup implements Watcher {
 		this.failure = passes ? null : ZooKeeperErrors.ofSetup(ex);
 	}
 
-	private void schedule(Runnable next, Duration pause) {
-		try {
-			this.timer.schedule(next, pause);
-		}
-		catch (RejectedExecutionException ex) {
-			logger.debug("The timer is closed", ex);
-		}
-	}
-
-	/** Records that the servers refuse a client whose session was set up before. */
-	private void refused(@Nullable Throwable ex) {
-		if (ZooKeeperErrors.closesConnection(ex)) {
-			failed(Objects.requireNonNull(ex));
-			this.changed.run();
-		}
-	}
-
-	private final class OwnProcessNode implements Heartbeat.ProcessNode {
-
-		@Override
-		public CompletableFuture<Stat> write() {
-			String path = SessionSetup.this.persistentNodes.paths().process(SessionSetup.this.session.id());
-			return SessionSetup.this.session.operations()
-				.setData(path, SessionSetup.this.label, -1)
-				.whenComplete((stat, ex) -> refused(ex));
-		}
-
-		@Override
-		public void create() {
-			recreateNodes();
-		}
-
-		@Override
-		public void written() {
-			if (SessionSetup.this.complete) {
-				SessionSetup.this.disconnected = false;
-				SessionSetup.this.failure = null;
+	private CompletableFuture<Stat> writeProcessNode() {
+		String path = this.persistentNodes.paths().process(this.session.id());
+		return this.session.operations().setData(path, this.label, -1).whenComplete((stat, ex) -> {
+			if (ZooKeeperErrors.is(ex, Code.NONODE)) {
+				recreateNodes();
 			}
-			SessionSetup.this.changed.run();
-		}
+			else if (ZooKeeperErrors.closesConnection(ex)) {
+				// The servers refuse a client whose session was set up before.
+				failed(ex);
+				this.changed.run();
+			}
+		});
+	}
 
+	private void written() {
+		if (this.complete) {
+			this.disconnected = false;
+			this.failure = null;
+		}
+		this.changed.run();
 	}
 
 }

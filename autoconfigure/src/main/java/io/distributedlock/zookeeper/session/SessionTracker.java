@@ -1,16 +1,17 @@
 package io.distributedlock.zookeeper.session;
 
+import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.apache.curator.CuratorZookeeperClient;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.api.CuratorListener;
 import org.apache.curator.framework.imps.CuratorFrameworkState;
@@ -26,24 +27,37 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockException;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.Deadline;
+import io.distributedlock.provider.LockThreads;
 import io.distributedlock.provider.LockTimer;
 
 /**
  * Tracker of the client's sessions. It returns only a session in which this process's
  * node exists and which is proven to last. A caller uses one session for all requests
  * that belong together, whatever session the client has by then.
+ * <p>
+ * After the end of a session it looks for the next handle. Curator replaces a handle
+ * whose session was expired or that was reset, but reports that only if the client was
+ * disconnected long enough before. It never replaces a handle whose credentials the
+ * servers have refused: such a handle never connects again. This class does, unless the
+ * application also uses the client. Curator may wait for the end of the former handle, so
+ * that each try has a thread of its own: neither the timer nor an event thread waits.
  */
-public final class SessionTracker implements ConnectionStateListener, AutoCloseable {
+public final class SessionTracker implements ConnectionStateListener {
 
 	private static final Log logger = LogFactory.getLog(SessionTracker.class);
+
+	private static final Duration LOOK_PAUSE = Duration.ofMillis(200);
+
+	/** The looks at a client that is not connected before its handle is replaced. */
+	private static final int LOOKS_PER_TRY = 5;
+
+	private static final ThreadFactory HANDLE_THREADS = LockThreads.factory("zookeeper-handle");
 
 	private final CuratorFramework client;
 
 	private final ZooKeeperLockSettings settings;
 
 	private final PersistentNodes persistentNodes;
-
-	private final HandleReplacement replacement;
 
 	private final LockTimer timer;
 
@@ -59,6 +73,18 @@ public final class SessionTracker implements ConnectionStateListener, AutoClosea
 
 	private final ReentrantLock lock = new ReentrantLock();
 
+	/** Held while the handle is replaced: a closed client must not get another one. */
+	private final ReentrantLock handleLock = new ReentrantLock();
+
+	/** Whether the handle is not replaced any more. */
+	private boolean handleKept;
+
+	/** Whether a look at the client, or a try, is scheduled or under way. */
+	private final AtomicBoolean looking = new AtomicBoolean();
+
+	/** Used by one look at a time. */
+	private int looks;
+
 	/** The waits of calls that have found no session. */
 	private final Set<CompletableFuture<Session>> waiting = ConcurrentHashMap.newKeySet();
 
@@ -69,8 +95,6 @@ public final class SessionTracker implements ConnectionStateListener, AutoClosea
 
 	private volatile boolean closed;
 
-	private volatile @Nullable Session last;
-
 	/**
 	 * Creates a tracker that has not started.
 	 * @param client the client, whose lifecycle belongs to the caller
@@ -80,7 +104,6 @@ public final class SessionTracker implements ConnectionStateListener, AutoClosea
 		this.client = client;
 		this.settings = settings;
 		this.persistentNodes = new PersistentNodes(paths);
-		this.replacement = new HandleReplacement(client, settings, timer, this::needsHandle, this::adopt);
 		this.timer = timer;
 		this.listener = listener;
 	}
@@ -91,12 +114,10 @@ public final class SessionTracker implements ConnectionStateListener, AutoClosea
 		if (this.client.getState() == CuratorFrameworkState.LATENT) {
 			this.beforeSessionNanos = now;
 		}
-		boolean connected = this.client.getZookeeperClient().isConnected();
 		this.client.getConnectionStateListenable().addListener(this);
 		changeRefusalListener((listeners) -> listeners.addListener(this.refusals));
-		if (connected || this.client.getZookeeperClient().isConnected() || wasRefused()) {
-			adopt();
-		}
+		// The client may have connected, or was refused, before it was tracked.
+		adopt();
 	}
 
 	/**
@@ -109,17 +130,6 @@ public final class SessionTracker implements ConnectionStateListener, AutoClosea
 		}
 		catch (UnsupportedOperationException ex) {
 			logger.debug("The client has no listeners for its events", ex);
-		}
-	}
-
-	/** Returns whether the servers refused the client before it was tracked. */
-	private boolean wasRefused() {
-		try {
-			return this.client.getZookeeperClient().getZooKeeper().getState() == ZooKeeper.States.AUTH_FAILED;
-		}
-		catch (Exception ex) {
-			logger.debug("The client has no session yet", ex);
-			return false;
 		}
 	}
 
@@ -144,17 +154,80 @@ public final class SessionTracker implements ConnectionStateListener, AutoClosea
 		SessionSetup current = this.setup;
 		if (current == null) {
 			// The refused handle is not to be had at present.
-			this.replacement.start();
+			startLooking();
 		}
 		else if (current.session().isRefused()) {
 			current.session().end();
 		}
 	}
 
-	/** Returns whether there is no session that may last. */
+	/** Looks for another handle as long as there is no session that may last. */
+	private void startLooking() {
+		if (this.looking.compareAndSet(false, true)) {
+			lookLater();
+		}
+	}
+
+	private void lookLater() {
+		this.timer.scheduleIfOpen(this::look, LOOK_PAUSE.toNanos());
+	}
+
+	/** Starts a try if the client has connected, or may have a refused handle. */
+	private void look() {
+		boolean due = ++this.looks % LOOKS_PER_TRY == 0;
+		if (!needsHandle()) {
+			this.looking.set(false);
+			if (needsHandle()) {
+				startLooking();
+			}
+		}
+		else if (due || this.client.getZookeeperClient().isConnected()) {
+			startTry();
+		}
+		else {
+			lookLater();
+		}
+	}
+
 	private boolean needsHandle() {
 		SessionSetup current = this.setup;
-		return !this.closed && (current == null || current.session().hasEnded());
+		return !this.closed && (current == null || current.session().hasEnded())
+				&& this.client.getState() != CuratorFrameworkState.STOPPED;
+	}
+
+	private void startTry() {
+		try {
+			HANDLE_THREADS.newThread(this::tryHandle).start();
+		}
+		catch (OutOfMemoryError ex) {
+			logger.debug("There is no thread to replace the client's handle", ex);
+			lookLater();
+		}
+	}
+
+	private void tryHandle() {
+		try {
+			replaceRefused();
+			adopt();
+		}
+		catch (Exception ex) {
+			logger.debug("The client has no other handle yet", ex);
+		}
+		lookLater();
+	}
+
+	private void replaceRefused() throws Exception {
+		this.handleLock.lock();
+		try {
+			CuratorZookeeperClient present = this.client.getZookeeperClient();
+			if (this.settings.exclusive() && !this.handleKept
+					&& present.getZooKeeper().getState() == ZooKeeper.States.AUTH_FAILED) {
+				present.reset();
+			}
+		}
+		finally {
+			this.handleLock.unlock();
+		}
 	}
 
 	private void adopt() {
@@ -222,13 +295,13 @@ public final class SessionTracker implements ConnectionStateListener, AutoClosea
 		Session session = new Session(handle, this.settings.acl(), pathOverhead, this.settings.longestSilence(),
 				this.timer);
 		return new SessionSetup(session, this.persistentNodes, this.beforeSessionNanos, this.timer, this::signal,
-				this.listener::setUp);
+				this.listener::connected);
 	}
 
 	private void ended(SessionSetup ended) {
 		this.listener.ended(ended.session());
 		signal();
-		this.replacement.start();
+		startLooking();
 	}
 
 	/** Returns the present session if it is ready, without waiting, or {@code null}. */
@@ -296,18 +369,7 @@ public final class SessionTracker implements ConnectionStateListener, AutoClosea
 	public Session awaitReady(Deadline deadline) {
 		CompletableFuture<Session> ready = ready();
 		try {
-			return ready.get(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
-		}
-		catch (ExecutionException ex) {
-			throw ZooKeeperErrors.failureOf(ex);
-		}
-		catch (TimeoutException ex) {
-			throw notReady();
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw LockProviderException.nothingSent(LockError.STORE_FAILED, ZooKeeperErrors.PROVIDER,
-					"did not answer before the thread was interrupted", ex);
+			return ZooKeeperErrors.await(ready, deadline, this::notReady);
 		}
 		finally {
 			ready.cancel(false);
@@ -334,30 +396,34 @@ public final class SessionTracker implements ConnectionStateListener, AutoClosea
 	/**
 	 * Stops tracking; the client stays open. The last session sends no heartbeat any
 	 * more, but does not end.
+	 * @return the session that has lasted until now, or {@code null}
 	 */
-	@Override
-	public void close() {
+	public @Nullable Session close() {
+		SessionSetup current;
 		this.client.getConnectionStateListenable().removeListener(this);
 		changeRefusalListener((listeners) -> listeners.removeListener(this.refusals));
 		this.lock.lock();
 		try {
 			this.closed = true;
-			if (this.setup != null) {
-				this.setup.close();
-				this.last = this.setup.session();
-			}
+			current = this.setup;
 			this.setup = null;
+			if (current != null) {
+				current.close();
+			}
 		}
 		finally {
 			this.lock.unlock();
 		}
 		signal();
-		this.replacement.close();
-	}
-
-	/** Returns the session that lasted at the close, or {@code null}. */
-	public @Nullable Session last() {
-		return this.last;
+		// After the replacement that is under way.
+		this.handleLock.lock();
+		try {
+			this.handleKept = true;
+		}
+		finally {
+			this.handleLock.unlock();
+		}
+		return (current != null) ? current.session() : null;
 	}
 
 }

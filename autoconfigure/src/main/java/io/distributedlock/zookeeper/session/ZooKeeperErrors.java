@@ -2,20 +2,24 @@ package io.distributedlock.zookeeper.session;
 
 import java.util.EnumSet;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
-import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.ZooDefs.OpCode;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockException;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.provider.Deadline;
 
 /** Translation of the client's errors into those of this project. */
 public final class ZooKeeperErrors {
@@ -94,13 +98,23 @@ public final class ZooKeeperErrors {
 	/**
 	 * Returns the failure of a request.
 	 * @param code the answer, or {@code null} for a number that is not known
-	 * @param request the request's number in {@link ZooDefs.OpCode}
+	 * @param request the request's number in {@link OpCode}
 	 */
 	public static KeeperException failure(@Nullable Code code, int request, @Nullable String path) {
 		if (code == Code.NOAUTH && path != null) {
-			return MissingPermissionException.of(request, path);
+			return missingPermission(request, path);
 		}
 		return KeeperException.create((code != null && code != Code.OK) ? code : Code.SYSTEMERROR, path);
+	}
+
+	private static KeeperException missingPermission(int request, String path) {
+		return switch (request) {
+			case OpCode.create, OpCode.createContainer ->
+				new MissingPermissionException("CREATE", NodePaths.parent(path));
+			case OpCode.delete -> new MissingPermissionException("DELETE", NodePaths.parent(path));
+			case OpCode.setData -> new MissingPermissionException("WRITE", path);
+			default -> new MissingPermissionException("READ", path);
+		};
 	}
 
 	/** Returns the failure of a call without valid credentials; nothing was sent. */
@@ -180,10 +194,55 @@ public final class ZooKeeperErrors {
 		return (unwrap(ex) instanceof LockException failure) ? failure : translate(ex);
 	}
 
+	/**
+	 * Waits for an answer on the current thread.
+	 * @param late creates the failure at the deadline
+	 * @throws LockException if the answer is a failure, comes too late, or the thread is
+	 * interrupted before
+	 */
+	public static <T> T await(CompletableFuture<T> answer, Deadline deadline, Supplier<? extends LockException> late) {
+		try {
+			return answer.get(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
+		}
+		catch (ExecutionException ex) {
+			throw failureOf(ex);
+		}
+		catch (TimeoutException ex) {
+			throw late.get();
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new LockProviderException(LockError.STORE_FAILED, PROVIDER,
+					"did not answer before the thread was interrupted", ex);
+		}
+	}
+
 	/** Returns the failure of a call that has waited for the whole of its time-out. */
-	public static LockProviderException timedOut(@Nullable Throwable ex) {
+	public static LockProviderException timedOut() {
 		return new LockProviderException(LockError.STORE_TIMEOUT, PROVIDER,
-				"did not answer in time (distributed-lock.call-timeout)", ex);
+				"did not answer in time (distributed-lock.call-timeout)", null);
+	}
+
+	/**
+	 * Refusal of a request for a permission that the client lacks, with the node to which
+	 * it has to be granted: that is the parent of a node that is created or deleted.
+	 */
+	private static final class MissingPermissionException extends KeeperException {
+
+		private static final long serialVersionUID = 1L;
+
+		private final String message;
+
+		private MissingPermissionException(String permission, String node) {
+			super(Code.NOAUTH);
+			this.message = permission + " on the node '" + (node.isEmpty() ? "/" : node) + "'";
+		}
+
+		@Override
+		public String getMessage() {
+			return this.message;
+		}
+
 	}
 
 }

@@ -145,10 +145,6 @@ public final class ZooKeeperOperations {
 		return end;
 	}
 
-	public CompletableFuture<Children> children(String path) {
-		return children(path, null);
-	}
-
 	public CompletableFuture<Children> children(String path, @Nullable Watcher watcher) {
 		CompletableFuture<Children> end = new CompletableFuture<>();
 		Children2Callback callback = (code, asked, context, names, stat) -> end(end, code, OpCode.getChildren, asked,

@@ -146,7 +146,7 @@ class ZooKeeperSslTests {
 		ZooKeeperLockProperties properties = new ZooKeeperLockProperties(null, Duration.ofSeconds(20),
 				Duration.ofSeconds(5), null, "/locks", Acl.OPEN, new Auth("digest", null), new Ssl(null));
 		ZooKeeperLockClient client = ZooKeeperLockClient.create(TlsZooKeeper.connectString(), ssl, properties,
-				List.of(), List.of(TlsZooKeeper::hasten));
+				List.of(TlsZooKeeper::hasten));
 		client.client().start();
 		return client;
 	}

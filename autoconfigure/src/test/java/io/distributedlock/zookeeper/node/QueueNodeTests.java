@@ -37,7 +37,7 @@ class QueueNodeTests {
 	private void watch(int position, String path) {
 		this.entry.created(NODE);
 		this.entry.setPosition(position, 0, 0);
-		this.entry.beginWatch(path);
+		this.entry.watch(path);
 	}
 
 	@Test

@@ -38,20 +38,18 @@ class UnacknowledgedCommandsTests {
 
 	private final Session session = this.requests.session();
 
-	private final Reservations reservations = new Reservations(this.timer);
-
-	private final ReleaseOperation releaseOperation = new ReleaseOperation(this.reservations, (key) -> {
+	private final ReleaseOperations releases = new ReleaseOperations((key) -> {
 		// Ignored: this process has no queue entry.
-	});
+	}, this.timer);
 
 	private final LockNodeRegistry lockNodes = new LockNodeRegistry(this.timer, (node) -> {
 		// Ignored: no lease expires.
 	});
 
-	private final UnacknowledgedCommands undecided = new UnacknowledgedCommands(this.lockNodes, this.releaseOperation,
-			this.reservations, this.timer);
+	private final UnacknowledgedCommands undecided = new UnacknowledgedCommands(this.lockNodes, this.releases,
+			this.timer);
 
-	private final ReleaseCalls releaseCalls = new ReleaseCalls(this.lockNodes, this.releaseOperation, this.undecided,
+	private final ReleaseCalls releaseCalls = new ReleaseCalls(this.lockNodes, this.releases, this.undecided,
 			this.timer);
 
 	private NodeAttempt attempt(String key) {
@@ -114,9 +112,10 @@ class UnacknowledgedCommandsTests {
 	@Test
 	void nothingIsReadWhileAThreadWaitsForACommandOfTheSameLock() {
 		NodeAttempt attempt = attempt("key");
-		SentCommand awaited = this.undecided.tryBegin(attempt);
+		SentCommand awaited = SentCommand.ofAcquire(attempt);
+		assertThat(this.undecided.tryBegin(awaited)).isTrue();
 		assertThat(awaited).isNotNull();
-		assertThat(this.undecided.tryBegin(attempt("key"))).isNull();
+		assertThat(this.undecided.tryBegin(SentCommand.ofAcquire(attempt("key")))).isFalse();
 		this.undecided.addAcquire(attempt("key"), lost());
 		this.undecided.retry(this.session);
 		this.requests.assertNone();
@@ -129,7 +128,8 @@ class UnacknowledgedCommandsTests {
 
 	@Test
 	void commandThatNoThreadWaitsForAnyMoreIsReadAtOnce() {
-		SentCommand awaited = this.undecided.tryBegin(attempt("key"));
+		SentCommand awaited = SentCommand.ofAcquire(attempt("key"));
+		assertThat(this.undecided.tryBegin(awaited)).isTrue();
 		this.undecided.decide(awaited);
 		this.requests.next("sync").succeed();
 		this.requests.next("getData").succeed(RecordedRequests.lockNode(CZXID, LockNodeState.HELD));

@@ -45,7 +45,7 @@ class HeartbeatTests {
 	}
 
 	private Heartbeat heartbeat(@Nullable Long beforeSessionNanos) {
-		return new Heartbeat(this.session, this.node, beforeSessionNanos, this.timer);
+		return new Heartbeat(this.session, this.node::write, this.node::written, beforeSessionNanos, this.timer);
 	}
 
 	@Test
@@ -110,7 +110,7 @@ class HeartbeatTests {
 	@Test
 	void lateAnswerIsFollowedByAnotherWriteAndNoLockUntilTheNextProof() {
 		Session slow = TestSessions.unanswered(QUICK);
-		new Heartbeat(slow, this.node, System.nanoTime(), this.timer).send();
+		new Heartbeat(slow, this.node::write, this.node::written, System.nanoTime(), this.timer).send();
 		this.node.writes.remove().complete(new Stat());
 		assertThat(slow.isValid()).isTrue();
 		CompletableFuture<Stat> late = nextWrite();
@@ -135,7 +135,8 @@ class HeartbeatTests {
 	}
 
 	private Heartbeat heartbeatOf(Session quick) {
-		return new Heartbeat(quick, this.node, System.nanoTime() - QUICK.toNanos(), this.timer);
+		return new Heartbeat(quick, this.node::write, this.node::written, System.nanoTime() - QUICK.toNanos(),
+				this.timer);
 	}
 
 	@Test
@@ -154,14 +155,6 @@ class HeartbeatTests {
 		heartbeat(System.nanoTime()).send();
 		this.node.writes.remove().completeExceptionally(new KeeperException.ConnectionLossException());
 		assertThat(this.session.until()).isEqualTo(until);
-		assertThat(this.node.created).hasValue(0);
-	}
-
-	@Test
-	void missingNodeIsCreatedAgain() {
-		heartbeat(System.nanoTime()).send();
-		this.node.writes.remove().completeExceptionally(new KeeperException.NoNodeException());
-		assertThat(this.node.created).hasValue(1);
 	}
 
 	@Test
@@ -179,31 +172,22 @@ class HeartbeatTests {
 		assertThat(this.node.writes).isEmpty();
 	}
 
-	private static final class RecordingProcessNode implements Heartbeat.ProcessNode {
+	private static final class RecordingProcessNode {
 
 		private final Queue<CompletableFuture<Stat>> writes = new ConcurrentLinkedQueue<>();
-
-		private final AtomicInteger created = new AtomicInteger();
 
 		private final AtomicInteger written = new AtomicInteger();
 
 		private volatile long sentAtNanos;
 
-		@Override
-		public CompletableFuture<Stat> write() {
+		private CompletableFuture<Stat> write() {
 			CompletableFuture<Stat> answer = new CompletableFuture<>();
 			this.sentAtNanos = System.nanoTime();
 			this.writes.add(answer);
 			return answer;
 		}
 
-		@Override
-		public void create() {
-			this.created.incrementAndGet();
-		}
-
-		@Override
-		public void written() {
+		private void written() {
 			this.written.incrementAndGet();
 		}
 

@@ -15,16 +15,14 @@ import io.distributedlock.zookeeper.session.LockPath;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Tests of {@link ReleaseOperation}. */
-class ReleaseOperationTests {
+/** Tests of {@link ReleaseOperations}. */
+class ReleaseOperationsTests {
 
 	private final RecordedRequests requests = new RecordedRequests();
 
-	private final Reservations reservations = new Reservations(RecordedRequests.closedTimer());
-
-	private final ReleaseOperation operation = new ReleaseOperation(this.reservations, (key) -> {
+	private final ReleaseOperations operation = new ReleaseOperations((key) -> {
 		// Ignored: this process has no queue entry.
-	});
+	}, RecordedRequests.closedTimer());
 
 	private final LockNode node = new LockNode(new NodeAttempt(LockKey.of("key"),
 			new LockPath("/locks/key", "/queues/key"), OwnerId.random(), this.requests.session()), 42,
@@ -44,8 +42,8 @@ class ReleaseOperationTests {
 	void closeDeletesAReservation() {
 		reserve();
 		this.requests.assertNone();
-		this.reservations.close();
-		this.reservations.close();
+		this.operation.close();
+		this.operation.close();
 		Request delete = this.requests.next("delete");
 		assertThat(delete.path()).isEqualTo(this.node.path().lockNode());
 		delete.succeed();
@@ -54,7 +52,7 @@ class ReleaseOperationTests {
 
 	@Test
 	void reservationAfterTheCloseIsDeletedAtOnce() {
-		this.reservations.close();
+		this.operation.close();
 		reserve();
 		this.requests.next("delete").succeed();
 		this.requests.assertNone();
@@ -69,7 +67,7 @@ class ReleaseOperationTests {
 		assertThat(released).isNotDone();
 		this.requests.next("delete").succeed();
 		assertThat(released).isCompletedWithValue(true);
-		this.reservations.close();
+		this.operation.close();
 		this.requests.assertNone();
 	}
 
