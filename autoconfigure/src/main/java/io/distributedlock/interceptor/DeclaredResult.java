@@ -24,7 +24,7 @@ import io.distributedlock.interceptor.expression.MethodNames;
  */
 record DeclaredResult(Method method, Class<?> targetClass) {
 
-	private ResolvableType type() {
+	ResolvableType type() {
 		return ResolvableType.forMethodReturnType(this.method, this.targetClass);
 	}
 

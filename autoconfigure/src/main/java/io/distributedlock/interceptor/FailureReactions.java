@@ -2,8 +2,11 @@ package io.distributedlock.interceptor;
 
 import java.lang.reflect.Method;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 import org.aopalliance.intercept.MethodInvocation;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.support.AopUtils;
@@ -15,6 +18,7 @@ import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockException;
 import io.distributedlock.LockFailureHandler;
+import io.distributedlock.LockHolder;
 import io.distributedlock.OnBusy;
 import io.distributedlock.interceptor.expression.MethodNames;
 
@@ -24,6 +28,8 @@ import io.distributedlock.interceptor.expression.MethodNames;
  * created before ordinary beans. Safe for use by many threads.
  */
 final class FailureReactions {
+
+	private static final Log logger = LogFactory.getLog(FailureReactions.class);
 
 	private final LockAttributeSource source;
 
@@ -50,25 +56,40 @@ final class FailureReactions {
 		this.observer = observer;
 	}
 
-	BusyReaction onBusy(LockAttribute attribute, DeclaredResult result, Class<?> targetClass) {
+	BusyReaction onBusy(LockAttribute attribute, DeclaredResult result) {
 		boolean skip = attribute.onBusy() == OnBusy.SKIP;
-		String fallback = attribute.fallback();
-		if (fallback != null) {
-			FallbackSearch search = new FallbackSearch(fallback, result.method(), targetClass);
-			if (skip) {
-				throw search.skipped();
-			}
-			Method found = search.find();
-			if (found != null && this.source.getLockAttribute(found, targetClass) != null) {
-				throw search.locked(found);
-			}
-			return new FallbackReaction(found, search, result);
+		if (attribute.fallback() == null) {
+			return skip ? skip(attribute, result) : (invocation, busy) -> handle(busy, invocation, result);
 		}
+		FallbackReaction reaction = new FallbackReaction(attribute.fallback(), result);
 		if (skip) {
-			return new SkipReaction(MethodNames.describe(result.method(), targetClass), result.findEmpty(),
-					attribute.provider(), this.observer);
+			throw reaction.refused("would never be called, because onBusy = SKIP skips the call",
+					"Remove onBusy = SKIP, or the attribute fallback");
 		}
-		return (invocation, busy) -> handle(busy, invocation, result);
+		Method fallback = reaction.method();
+		if (fallback != null && this.source.getLockAttribute(fallback, result.targetClass()) != null) {
+			throw reaction.refused(
+					"is locked itself (" + MethodNames.describe(fallback, result.targetClass())
+							+ "), but a fallback is called on the bare object and so without its lock",
+					"Remove its annotation; if its class is annotated, make it protected or private");
+		}
+		return reaction;
+	}
+
+	/** Skips the call, and returns the empty value of its result. */
+	private BusyReaction skip(LockAttribute attribute, DeclaredResult result) {
+		Supplier<Object> empty = result.findEmpty();
+		return (invocation, busy) -> {
+			if (logger.isDebugEnabled()) {
+				LockHolder holder = busy.holder();
+				logger.debug("Skipped the call of " + MethodNames.describe(result.method(), result.targetClass())
+						+ ": the lock '" + busy.key().name() + "' with the key '" + busy.key() + "' is "
+						+ ((holder != null && holder.released()) ? "kept after its release (minHold) by " : "held by ")
+						+ ((holder != null) ? "'" + holder.label() + "'" : "an unknown holder"));
+			}
+			this.observer.onSkip(busy.key(), attribute.provider());
+			return (empty != null) ? empty.get() : null;
+		};
 	}
 
 	/**

@@ -56,7 +56,7 @@ public final class LockedMethod {
 		this.request = attribute.request();
 		this.reactions = reactions;
 		this.result = new DeclaredResult(method, targetClass);
-		this.onBusy = reactions.onBusy(attribute, this.result, targetClass);
+		this.onBusy = reactions.onBusy(attribute, this.result);
 	}
 
 	LockRequest request(MethodInvocation invocation) {
