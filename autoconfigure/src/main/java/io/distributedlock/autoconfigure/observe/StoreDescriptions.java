@@ -2,26 +2,26 @@ package io.distributedlock.autoconfigure.observe;
 
 import java.time.Duration;
 import java.util.Comparator;
-import java.util.LinkedHashSet;
-import java.util.Set;
-import java.util.function.Supplier;
-import io.distributedlock.LockRequest;
-import io.distributedlock.actuate.LockedMethodDescriptor;
-import io.distributedlock.interceptor.LockAttribute;
-import io.distributedlock.interceptor.LockedMethod;
-import io.distributedlock.interceptor.LockedMethodRegistry;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;
 
+import io.distributedlock.LockRequest;
+import io.distributedlock.actuate.LockedMethodDescriptor;
 import io.distributedlock.actuate.ManagedProvider;
 import io.distributedlock.autoconfigure.LockEngines;
 import io.distributedlock.autoconfigure.LockStoreLocation;
+import io.distributedlock.interceptor.LockAttribute;
+import io.distributedlock.interceptor.LockedMethod;
+import io.distributedlock.interceptor.LockedMethodRegistry;
 import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.provider.LockProvider;
 

@@ -99,13 +99,16 @@ final class LockedBeanCheck {
 	}
 
 	private void addAdvised(Advised proxy, @Nullable Class<?> targetClass) {
+		Class<?> target = (targetClass != null) ? targetClass : proxy.getClass();
+		List<Advisor> outside = new ArrayList<>();
 		for (Advisor advisor : proxy.getAdvisors()) {
-			if (advisor instanceof LockAdvisor) {
-				Class<?> target = (targetClass != null) ? targetClass : proxy.getClass();
+			if (advisor instanceof LockAdvisor lock) {
 				this.advised.add(target);
-				AdvisorOrder.check(proxy.getAdvisors(), target, target, this.beanName, this.methods);
-				AdvisorOrder.check(proxy.getAdvisors(), proxy.getClass(), target, this.beanName, this.methods);
+				AdvisorOrder order = new AdvisorOrder(lock, target, this.beanName, this.methods);
+				outside.forEach((outer) -> order.check(outer, target));
+				outside.forEach((outer) -> order.check(outer, proxy.getClass()));
 			}
+			outside.add(advisor);
 			this.asyncInside |= !this.advised.isEmpty() && advisor.getAdvice() instanceof AsyncExecutionInterceptor;
 		}
 	}
