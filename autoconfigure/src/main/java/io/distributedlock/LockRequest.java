@@ -175,42 +175,6 @@ public final class LockRequest {
 				+ ", maxHold=" + maxHold() + ", minHold=" + minHold() + "]";
 	}
 
-	private static void requireLease(@Nullable Duration lease) {
-		if (lease != null && (lease.compareTo(SHORTEST_LEASE) < 0 || lease.compareTo(LONGEST) > 0)) {
-			throw new LockConfigurationException(LockError.INVALID_LEASE,
-					"The lease is " + lease + ", but a lease lasts 10 ms to 365 days",
-					"Choose a lease longer than the store's slowest answer, such as 30s");
-		}
-	}
-
-	private static void requireWaitTime(@Nullable Duration waitTime) {
-		if (waitTime != null && (waitTime.isNegative() || waitTime.compareTo(LONGEST) > 0)) {
-			throw new LockConfigurationException(LockError.INVALID_WAIT_TIME,
-					"The wait time is " + waitTime + ", but a wait lasts 0 to 365 days", "Use 0 for one attempt");
-		}
-	}
-
-	private static void requireMaxHold(@Nullable Duration maxHold) {
-		if (maxHold != null && (maxHold.isNegative() || maxHold.isZero() || maxHold.compareTo(LONGEST) > 0)) {
-			throw new LockConfigurationException(LockError.INVALID_MAX_HOLD,
-					"The longest hold is " + maxHold + ", but a longest hold is more than 0 and at most 365 days",
-					"Leave it unset for no limit");
-		}
-	}
-
-	private static void requireMinHold(@Nullable Duration minHold, @Nullable Duration maxHold) {
-		if (minHold != null && (minHold.isNegative() || minHold.compareTo(LONGEST) > 0)) {
-			throw new LockConfigurationException(LockError.INVALID_MIN_HOLD,
-					"The shortest hold is " + minHold + ", but a shortest hold is at most 365 days and not negative",
-					"Leave it unset for none");
-		}
-		if (minHold != null && maxHold != null && minHold.compareTo(maxHold) > 0) {
-			throw new LockConfigurationException(LockError.INVALID_MIN_HOLD,
-					"The shortest hold (minHold) is " + minHold + ", but the longest hold (maxHold) is " + maxHold,
-					"Choose a minHold of at most maxHold");
-		}
-	}
-
 	/**
 	 * The times of a request, checked once for the requests of all calls of a method.
 	 *
@@ -226,11 +190,35 @@ public final class LockRequest {
 		private static final Terms DEFAULT = new Terms(null, null, true, null, null);
 
 		private Terms {
-			requireLease(lease);
-			requireWaitTime(waitTime);
-			requireMaxHold(maxHold);
+			if (isOutside(lease, SHORTEST_LEASE)) {
+				throw new LockConfigurationException(LockError.INVALID_LEASE,
+						"The lease is " + lease + ", but a lease lasts 10 ms to 365 days",
+						"Choose a lease longer than the store's slowest answer, such as 30s");
+			}
+			if (isOutside(waitTime, Duration.ZERO)) {
+				throw new LockConfigurationException(LockError.INVALID_WAIT_TIME,
+						"The wait time is " + waitTime + ", but a wait lasts 0 to 365 days", "Use 0 for one attempt");
+			}
+			if (isOutside(maxHold, Duration.ofNanos(1))) {
+				throw new LockConfigurationException(LockError.INVALID_MAX_HOLD,
+						"The longest hold is " + maxHold + ", but a longest hold is more than 0 and at most 365 days",
+						"Leave it unset for no limit");
+			}
+			if (isOutside(minHold, Duration.ZERO)) {
+				throw new LockConfigurationException(LockError.INVALID_MIN_HOLD,
+						"The shortest hold is " + minHold + ", but a shortest hold is at most 365 days and not negative",
+						"Leave it unset for none");
+			}
+			if (minHold != null && maxHold != null && minHold.compareTo(maxHold) > 0) {
+				throw new LockConfigurationException(LockError.INVALID_MIN_HOLD,
+						"The shortest hold (minHold) is " + minHold + ", but the longest hold (maxHold) is " + maxHold,
+						"Choose a minHold of at most maxHold");
+			}
 			minHold = (minHold != null && minHold.isZero()) ? null : minHold;
-			requireMinHold(minHold, maxHold);
+		}
+
+		private static boolean isOutside(@Nullable Duration value, Duration shortest) {
+			return value != null && (value.compareTo(shortest) < 0 || value.compareTo(LONGEST) > 0);
 		}
 
 	}

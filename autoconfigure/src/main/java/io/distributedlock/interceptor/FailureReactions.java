@@ -1,7 +1,6 @@
 package io.distributedlock.interceptor;
 
 import java.lang.reflect.Method;
-import java.util.Optional;
 import java.util.function.Supplier;
 
 import org.aopalliance.intercept.MethodInvocation;
@@ -24,37 +23,16 @@ import io.distributedlock.interceptor.expression.MethodNames;
 
 /**
  * The reactions of locked methods to a lock that was not acquired. The application's
- * {@link LockFailureHandler} is looked up with the first failure, so that it is not
- * created before ordinary beans. Safe for use by many threads.
+ * {@link LockFailureHandler} is looked up with each failure, so that it is not created
+ * before ordinary beans. Safe for use by many threads.
+ *
+ * @param source the source that knows whether a fallback is locked itself
+ * @param beanFactory the bean factory that may have a handler
+ * @param observer the observer of calls that are skipped
  */
-final class FailureReactions {
+record FailureReactions(LockAttributeSource source, BeanFactory beanFactory, LockedCallObserver observer) {
 
 	private static final Log logger = LogFactory.getLog(FailureReactions.class);
-
-	private final LockAttributeSource source;
-
-	private final BeanFactory beanFactory;
-
-	private final LockedCallObserver observer;
-
-	/**
-	 * The handler. It is looked up without a lock, because the bean factory has locks of
-	 * its own: threads that come together all look it up, and the last one counts.
-	 */
-	@SuppressWarnings("NullableOptional") // null until it was looked up
-	private volatile @Nullable Optional<LockFailureHandler> handler;
-
-	/**
-	 * Creates the reactions.
-	 * @param source the source that knows whether a fallback is locked itself
-	 * @param beanFactory the bean factory that may have a handler
-	 * @param observer the observer of calls that are skipped
-	 */
-	FailureReactions(LockAttributeSource source, BeanFactory beanFactory, LockedCallObserver observer) {
-		this.source = source;
-		this.beanFactory = beanFactory;
-		this.observer = observer;
-	}
 
 	BusyReaction onBusy(LockAttribute attribute, DeclaredResult result) {
 		boolean skip = attribute.onBusy() == OnBusy.SKIP;
@@ -98,12 +76,14 @@ final class FailureReactions {
 	 * @throws LockConfigurationException if it has several
 	 */
 	@Nullable LockFailureHandler handler() {
-		Optional<LockFailureHandler> found = this.handler;
-		if (found == null) {
-			found = find();
-			this.handler = found;
+		try {
+			return this.beanFactory.getBeanProvider(LockFailureHandler.class).getIfAvailable();
 		}
-		return found.orElse(null);
+		catch (NoUniqueBeanDefinitionException ex) {
+			throw new LockConfigurationException(LockError.SEVERAL_FAILURE_HANDLERS,
+					"There are several beans of the type LockFailureHandler: " + ex.getBeanNamesFound(),
+					"Keep one of them, or make it @Primary", ex);
+		}
 	}
 
 	/**
@@ -128,17 +108,6 @@ final class FailureReactions {
 		catch (BeansException ex) {
 			failure.addSuppressed(ex);
 			return null;
-		}
-	}
-
-	private Optional<LockFailureHandler> find() {
-		try {
-			return Optional.ofNullable(this.beanFactory.getBeanProvider(LockFailureHandler.class).getIfAvailable());
-		}
-		catch (NoUniqueBeanDefinitionException ex) {
-			throw new LockConfigurationException(LockError.SEVERAL_FAILURE_HANDLERS,
-					"There are several beans of the type LockFailureHandler: " + ex.getBeanNamesFound(),
-					"Keep one of them, or make it @Primary", ex);
 		}
 	}
 

@@ -236,9 +236,8 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 
 	private void checkProxies(Object bean, String beanName) {
 		try {
-			new LockedBeanCheck(bean, beanName, this.methods, this.selfInvocations,
-					this.started ? this.operations : null)
-				.check();
+			new LockedBeanCheck(bean, beanName, this.methods, this.started ? this.operations : null).check()
+				.forEach(this.selfInvocations::check);
 		}
 		catch (LockConfigurationException ex) {
 			throw (ex.error() == LockError.NOT_ADVISED && !hasLocks()) ? withoutLocks(bean, beanName) : ex;
