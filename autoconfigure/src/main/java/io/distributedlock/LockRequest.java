@@ -160,8 +160,8 @@ public final class LockRequest {
 
 	@Override
 	public boolean equals(@Nullable Object other) {
-		return this == other || (other instanceof LockRequest that && this.keys.equals(that.keys)
-				&& this.terms.equals(that.terms));
+		return this == other
+				|| (other instanceof LockRequest that && this.keys.equals(that.keys) && this.terms.equals(that.terms));
 	}
 
 	@Override
@@ -171,8 +171,8 @@ public final class LockRequest {
 
 	@Override
 	public String toString() {
-		return "LockRequest[keys=" + this.keys + ", lease=" + lease() + ", waitTime=" + waitTime() + ", renew=" + renew()
-				+ ", maxHold=" + maxHold() + ", minHold=" + minHold() + "]";
+		return "LockRequest[keys=" + this.keys + ", lease=" + lease() + ", waitTime=" + waitTime() + ", renew="
+				+ renew() + ", maxHold=" + maxHold() + ", minHold=" + minHold() + "]";
 	}
 
 	/**
@@ -206,7 +206,8 @@ public final class LockRequest {
 			}
 			if (isOutside(minHold, Duration.ZERO)) {
 				throw new LockConfigurationException(LockError.INVALID_MIN_HOLD,
-						"The shortest hold is " + minHold + ", but a shortest hold is at most 365 days and not negative",
+						"The shortest hold is " + minHold
+								+ ", but a shortest hold is at most 365 days and not negative",
 						"Leave it unset for none");
 			}
 			if (minHold != null && maxHold != null && minHold.compareTo(maxHold) > 0) {

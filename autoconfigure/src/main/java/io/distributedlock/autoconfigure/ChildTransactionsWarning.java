@@ -20,7 +20,8 @@ import io.distributedlock.transaction.LockCommitGuardProcessor;
  *
  * @param beanFactory the factory of the context that has the auto-configuration
  */
-record ChildTransactionsWarning(ConfigurableListableBeanFactory beanFactory) implements ApplicationListener<ContextRefreshedEvent> {
+record ChildTransactionsWarning(
+		ConfigurableListableBeanFactory beanFactory) implements ApplicationListener<ContextRefreshedEvent> {
 
 	private static final Log logger = LogFactory.getLog(ChildTransactionsWarning.class);
 
@@ -32,7 +33,8 @@ record ChildTransactionsWarning(ConfigurableListableBeanFactory beanFactory) imp
 		boolean fenced = this.beanFactory.containsLocalBean(FENCE);
 		boolean guarded = this.beanFactory.getBeanNamesForType(LockCommitGuardProcessor.class, true, false).length > 0;
 		if ((fenced || guarded) && event.getApplicationContext() instanceof ConfigurableApplicationContext child
-				&& child.isActive() && LockedBeanVerifier.isNearest(this.beanFactory, child.getBeanFactory(), ChildTransactionsWarning.class)) {
+				&& child.isActive() && LockedBeanVerifier.isNearest(this.beanFactory, child.getBeanFactory(),
+						ChildTransactionsWarning.class)) {
 			for (String beanName : child.getBeanFactory().getBeanNamesForType(TransactionManager.class, true, false)) {
 				logger.warn("Transactions of the transaction manager '" + beanName + "' of the child context '"
 						+ child.getDisplayName() + "' commit under a lost lock too, because that context has no"

@@ -130,8 +130,8 @@ public final class LockEngines implements SmartLifecycle, AutoCloseable {
 	}
 
 	/**
-	 * Returns the name by which observers know the provider that an annotation means: that
-	 * of the primary one also for a bean that is no provider.
+	 * Returns the name by which observers know the provider that an annotation means:
+	 * that of the primary one also for a bean that is no provider.
 	 */
 	public String observedName(@Nullable String name) {
 		Map<String, String> providers = (name != null) ? LockBeans.providers(this.beanFactory) : Map.of();

@@ -65,8 +65,7 @@ public final class OnRowLockCondition extends SpringBootCondition {
 		String[] others = beanFactory.getBeanNamesForType(other, true, false);
 		if (others.length > 0 && beanFactory.getBeanNamesForType(suitable, true, false).length == 0) {
 			throw new LockConfigurationException(LockError.INVALID_PROPERTY,
-					"The property " + PROPERTY + " is " + strategy + ", but the bean '" + others[0]
-							+ "' " + fact,
+					"The property " + PROPERTY + " is " + strategy + ", but the bean '" + others[0] + "' " + fact,
 					"Set the property to what the bean does. Where the application is processed ahead of time, set "
 							+ "it for the build too");
 		}

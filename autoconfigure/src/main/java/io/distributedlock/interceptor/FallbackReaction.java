@@ -69,8 +69,8 @@ public final class FallbackReaction implements BusyReaction {
 	}
 
 	/**
-	 * Returns the fallback, or {@code null} if an interface or a JDK proxy has none: calls
-	 * reach the class of the target instead, if that has one.
+	 * Returns the fallback, or {@code null} if an interface or a JDK proxy has none:
+	 * calls reach the class of the target instead, if that has one.
 	 */
 	public @Nullable Method method() {
 		return this.fallback;
@@ -127,7 +127,8 @@ public final class FallbackReaction implements BusyReaction {
 	public LockConfigurationException missing() {
 		Collection<Method> candidates = candidates();
 		String fact = candidates.isEmpty()
-				? "is not the name of another method of " + MethodNames.owner(this.result.method(), this.result.targetClass()).getName()
+				? "is not the name of another method of "
+						+ MethodNames.owner(this.result.method(), this.result.targetClass()).getName()
 				: "does not fit: " + describe(candidates) + (candidates.size() == 1 ? " has" : " have")
 						+ " another result or other parameters";
 		String arguments = this.parameters.stream().map(FallbackReaction::simpleName).collect(Collectors.joining(", "));
@@ -138,8 +139,10 @@ public final class FallbackReaction implements BusyReaction {
 
 	/** Creates the failure of a method whose fallback cannot work. */
 	LockConfigurationException refused(String fact, String action) {
-		return new LockConfigurationException(LockError.FALLBACK_METHOD, "The fallback '" + this.name
-				+ "' of the locked method " + MethodNames.describe(this.result.method(), this.result.targetClass()) + " " + fact, action);
+		return new LockConfigurationException(LockError.FALLBACK_METHOD,
+				"The fallback '" + this.name + "' of the locked method "
+						+ this.result.described() + " " + fact,
+				action);
 	}
 
 	/** Returns all methods with the name but the locked one, without overridden ones. */
@@ -148,7 +151,8 @@ public final class FallbackReaction implements BusyReaction {
 		declared().filter((candidate) -> candidate.getName().equals(this.name) && !candidate.isSynthetic())
 			.forEach((candidate) -> found.putIfAbsent(rawTypes(parametersOf(candidate)), candidate));
 		List<Class<?>> own = rawTypes(this.parameters);
-		found.entrySet().removeIf((entry) -> this.name.equals(this.result.method().getName()) && entry.getKey().equals(own));
+		found.entrySet()
+			.removeIf((entry) -> this.name.equals(this.result.method().getName()) && entry.getKey().equals(own));
 		return found.values();
 	}
 
@@ -174,7 +178,8 @@ public final class FallbackReaction implements BusyReaction {
 				&& IntStream.range(0, count)
 					.allMatch((i) -> rawType(given.get(i)) == rawType(this.parameters.get(i))
 							&& isAssignable(given.get(i), this.parameters.get(i)))
-				&& isAssignable(this.result.type(), ResolvableType.forMethodReturnType(candidate, this.result.targetClass()));
+				&& isAssignable(this.result.type(),
+						ResolvableType.forMethodReturnType(candidate, this.result.targetClass()));
 	}
 
 	private static boolean isException(ResolvableType type) {

@@ -25,7 +25,9 @@ import io.distributedlock.micrometer.ObservationLockObserver;
  * @param timers the observer whose observations become timers, if there is one
  * @param registry where the timers are registered
  */
-record LockedMethodMeters(LockedMethodRegistry methods, ObjectProvider<LockEngines> engines, ObjectProvider<MeterLockObserver> counters, ObjectProvider<ObservationLockObserver> timers, ObjectProvider<MeterRegistry> registry) implements SmartInitializingSingleton {
+record LockedMethodMeters(LockedMethodRegistry methods, ObjectProvider<LockEngines> engines,
+		ObjectProvider<MeterLockObserver> counters, ObjectProvider<ObservationLockObserver> timers,
+		ObjectProvider<MeterRegistry> registry) implements SmartInitializingSingleton {
 
 	@Override
 	public void afterSingletonsInstantiated() {

@@ -57,9 +57,10 @@ record AdvisorOrder(LockAdvisor lock, Class<?> targetClass, String beanName, Loc
 
 	private LockConfigurationException outside(Method method, int transaction) {
 		return new LockConfigurationException(LockError.ADVISOR_ORDER,
-				"The order of the transaction's advisor (" + transaction + ") is not greater than the lock's (" + this.lock.getOrder()
-						+ "), so that the method " + MethodNames.describe(method, ClassUtils.getUserClass(this.targetClass))
-						+ " of the bean '" + this.beanName + "' would wait for its lock inside its transaction",
+				"The order of the transaction's advisor (" + transaction + ") is not greater than the lock's ("
+						+ this.lock.getOrder() + "), so that the method "
+						+ MethodNames.describe(method, ClassUtils.getUserClass(this.targetClass)) + " of the bean '"
+						+ this.beanName + "' would wait for its lock inside its transaction",
 				"Set distributed-lock.aop.order to a value below " + transaction
 						+ ", or raise the order of @EnableTransactionManagement");
 	}
