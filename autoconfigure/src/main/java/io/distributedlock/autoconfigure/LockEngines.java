@@ -5,6 +5,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -136,7 +137,8 @@ public final class LockEngines implements SmartLifecycle, AutoCloseable {
 	public String observedName(@Nullable String name) {
 		Map<String, String> providers = (name != null) ? LockBeans.providers(this.beanFactory) : Map.of();
 		List<String> matching = (name != null) ? LockBeans.matching(providers, name) : List.of();
-		return (matching.size() == 1 && !isPrimary(matching.get(0))) ? providers.get(matching.get(0)) : primaryName();
+		return (matching.size() == 1 && !isPrimary(matching.get(0)))
+				? Objects.requireNonNull(providers.get(matching.get(0))) : primaryName();
 	}
 
 	private static LockConfigurationException unknown(String name, Map<String, String> providers,

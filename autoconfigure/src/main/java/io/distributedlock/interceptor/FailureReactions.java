@@ -60,8 +60,8 @@ record FailureReactions(LockAttributeSource source, BeanFactory beanFactory, Loc
 		return (invocation, busy) -> {
 			if (logger.isDebugEnabled()) {
 				LockHolder holder = busy.holder();
-				logger.debug("Skipped the call of " + result.described()
-						+ ": the lock '" + busy.key().name() + "' with the key '" + busy.key() + "' is "
+				logger.debug("Skipped the call of " + result.described() + ": the lock '" + busy.key().name()
+						+ "' with the key '" + busy.key() + "' is "
 						+ ((holder != null && holder.released()) ? "kept after its release (minHold) by " : "held by ")
 						+ ((holder != null) ? "'" + holder.label() + "'" : "an unknown holder"));
 			}

@@ -140,8 +140,7 @@ public final class FallbackReaction implements BusyReaction {
 	/** Creates the failure of a method whose fallback cannot work. */
 	LockConfigurationException refused(String fact, String action) {
 		return new LockConfigurationException(LockError.FALLBACK_METHOD,
-				"The fallback '" + this.name + "' of the locked method "
-						+ this.result.described() + " " + fact,
+				"The fallback '" + this.name + "' of the locked method " + this.result.described() + " " + fact,
 				action);
 	}
 

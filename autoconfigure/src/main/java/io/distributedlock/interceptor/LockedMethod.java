@@ -17,7 +17,6 @@ import io.distributedlock.LockRequest;
 import io.distributedlock.OnLost;
 import io.distributedlock.interceptor.expression.KeyExpressions;
 import io.distributedlock.interceptor.expression.MethodExpressions;
-import io.distributedlock.interceptor.expression.MethodNames;
 import io.distributedlock.interceptor.expression.UnfinishedResults;
 
 /** A method that is locked, with everything about it that does not change by the call. */

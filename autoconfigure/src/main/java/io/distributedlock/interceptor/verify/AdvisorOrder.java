@@ -1,9 +1,6 @@
 package io.distributedlock.interceptor.verify;
 
 import java.lang.reflect.Method;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Set;
 
 import org.springframework.aop.Advisor;
 import org.springframework.aop.PointcutAdvisor;
