@@ -3,7 +3,6 @@ package io.distributedlock.autoconfigure;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 import org.jspecify.annotations.Nullable;
@@ -29,7 +28,7 @@ final class BeanTypes {
 	private final ConfigurableListableBeanFactory beanFactory;
 
 	/** The types by definitions: one may be replaced by another one of the same name. */
-	private final Map<BeanDefinition, Optional<Class<?>>> known = new IdentityHashMap<>();
+	private final IdentityHashMap<BeanDefinition, Optional<Class<?>>> known = new IdentityHashMap<>();
 
 	private BeanTypes(ConfigurableListableBeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
