@@ -287,8 +287,12 @@ public final class LockContext {
 		/** The engine's observers do not fail; those of another handle may. */
 		private void closeObserversFrom(@Nullable Scope scope) {
 			if (scope != null) {
+				ObserverScope opened = scope.observers;
+				scope.observers = null;
 				try {
-					scope.closeObservers();
+					if (opened != null) {
+						opened.close();
+					}
 				}
 				finally {
 					closeObserversFrom((scope != this) ? scope.outer : null);
@@ -304,14 +308,6 @@ public final class LockContext {
 				all &= scope.closed;
 			}
 			return all;
-		}
-
-		private void closeObservers() {
-			ObserverScope opened = this.observers;
-			if (opened != null) {
-				this.observers = null;
-				opened.close();
-			}
 		}
 
 		/**

@@ -106,30 +106,20 @@ public final class LockKey implements Comparable<LockKey> {
 	}
 
 	private static void append(StringBuilder text, String part) {
-		for (int i = 0; i < part.length(); i++) {
-			char c = part.charAt(i);
+		int c;
+		for (int i = 0; i < part.length(); i += Character.charCount(c)) {
+			c = part.codePointAt(i);
 			if (c == ':' || c == '%' || Character.isISOControl(c)) {
 				text.append('%').append(hex(c >> 4)).append(hex(c));
 			}
-			else if (Character.isSurrogate(c)) {
-				i += appendSurrogate(text, part, i);
+			else if (c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE) {
+				// It is unpaired, and UTF-8 encodes all of those alike.
+				text.append("%u").append(hex(c >> 12)).append(hex(c >> 8)).append(hex(c >> 4)).append(hex(c));
 			}
 			else {
-				text.append(c);
+				text.appendCodePoint(c);
 			}
 		}
-	}
-
-	/** Escapes an unpaired surrogate, because UTF-8 encodes all of them alike. */
-	private static int appendSurrogate(StringBuilder text, String part, int index) {
-		char c = part.charAt(index);
-		if (Character.isHighSurrogate(c) && index + 1 < part.length()
-				&& Character.isLowSurrogate(part.charAt(index + 1))) {
-			text.append(c).append(part.charAt(index + 1));
-			return 1;
-		}
-		text.append("%u").append(hex(c >> 12)).append(hex(c >> 8)).append(hex(c >> 4)).append(hex(c));
-		return 0;
 	}
 
 	private static char hex(int digit) {

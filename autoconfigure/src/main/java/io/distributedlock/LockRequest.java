@@ -20,32 +20,15 @@ public final class LockRequest {
 
 	private final List<LockKey> keys;
 
-	private final @Nullable Duration lease;
+	private final Terms terms;
 
-	private final @Nullable Duration waitTime;
-
-	private final boolean renew;
-
-	private final @Nullable Duration maxHold;
-
-	private final @Nullable Duration minHold;
-
-	private LockRequest(List<LockKey> keys, @Nullable Duration lease, @Nullable Duration waitTime, boolean renew,
-			@Nullable Duration maxHold, @Nullable Duration minHold) {
+	private LockRequest(Collection<LockKey> keys, Terms terms) {
 		if (keys.isEmpty()) {
 			throw new InvalidLockKeyException(LockError.NO_KEYS, "A lock was requested without a key",
 					"Name at least one key; an empty collection would run the body without a lock");
 		}
 		this.keys = (keys.size() == 1) ? List.copyOf(keys) : keys.stream().distinct().sorted().toList();
-		requireLease(lease);
-		requireWaitTime(waitTime);
-		requireMaxHold(maxHold);
-		this.lease = lease;
-		this.waitTime = waitTime;
-		this.renew = renew;
-		this.maxHold = maxHold;
-		this.minHold = (minHold != null && minHold.isZero()) ? null : minHold;
-		requireMinHold(this.minHold, maxHold);
+		this.terms = terms;
 	}
 
 	/**
@@ -54,7 +37,7 @@ public final class LockRequest {
 	 * @return the request
 	 */
 	public static LockRequest of(LockKey key) {
-		return new LockRequest(List.of(key), null, null, true, null, null);
+		return new LockRequest(List.of(key), Terms.DEFAULT);
 	}
 
 	/**
@@ -64,7 +47,7 @@ public final class LockRequest {
 	 * @throws InvalidLockKeyException if there are none
 	 */
 	public static LockRequest ofAll(Collection<LockKey> keys) {
-		return new LockRequest(List.copyOf(keys), null, null, true, null, null);
+		return new LockRequest(List.copyOf(keys), Terms.DEFAULT);
 	}
 
 	/**
@@ -74,7 +57,7 @@ public final class LockRequest {
 	 * @throws LockConfigurationException if it is out of range
 	 */
 	public LockRequest withLease(@Nullable Duration lease) {
-		return new LockRequest(this.keys, lease, this.waitTime, this.renew, this.maxHold, this.minHold);
+		return new LockRequest(this.keys, new Terms(lease, waitTime(), renew(), maxHold(), minHold()));
 	}
 
 	/**
@@ -84,7 +67,7 @@ public final class LockRequest {
 	 * @throws LockConfigurationException if it is out of range
 	 */
 	public LockRequest withWaitTime(@Nullable Duration waitTime) {
-		return new LockRequest(this.keys, this.lease, waitTime, this.renew, this.maxHold, this.minHold);
+		return new LockRequest(this.keys, new Terms(lease(), waitTime, renew(), maxHold(), minHold()));
 	}
 
 	/**
@@ -92,7 +75,7 @@ public final class LockRequest {
 	 * @return the copy
 	 */
 	public LockRequest withoutRenewal() {
-		return new LockRequest(this.keys, this.lease, this.waitTime, false, this.maxHold, this.minHold);
+		return new LockRequest(this.keys, new Terms(lease(), waitTime(), false, maxHold(), minHold()));
 	}
 
 	/**
@@ -103,7 +86,7 @@ public final class LockRequest {
 	 * @throws LockConfigurationException if it is out of range
 	 */
 	public LockRequest withMaxHold(@Nullable Duration maxHold) {
-		return new LockRequest(this.keys, this.lease, this.waitTime, this.renew, maxHold, this.minHold);
+		return new LockRequest(this.keys, new Terms(lease(), waitTime(), renew(), maxHold, minHold()));
 	}
 
 	/**
@@ -116,7 +99,7 @@ public final class LockRequest {
 	 * @throws LockConfigurationException if it is out of range
 	 */
 	public LockRequest withMinHold(@Nullable Duration minHold) {
-		return new LockRequest(this.keys, this.lease, this.waitTime, this.renew, this.maxHold, minHold);
+		return new LockRequest(this.keys, new Terms(lease(), waitTime(), renew(), maxHold(), minHold));
 	}
 
 	/**
@@ -126,7 +109,7 @@ public final class LockRequest {
 	 * @throws InvalidLockKeyException if there are none
 	 */
 	public LockRequest withKeys(Collection<LockKey> keys) {
-		return new LockRequest(List.copyOf(keys), this.lease, this.waitTime, this.renew, this.maxHold, this.minHold);
+		return new LockRequest(List.copyOf(keys), this.terms);
 	}
 
 	/** Returns the keys to be held together, sorted and without repetition. */
@@ -139,7 +122,7 @@ public final class LockRequest {
 	 * @return the lease, or {@code null} for the default
 	 */
 	public @Nullable Duration lease() {
-		return this.lease;
+		return this.terms.lease;
 	}
 
 	/**
@@ -147,7 +130,7 @@ public final class LockRequest {
 	 * @return the wait time, zero for one attempt, or {@code null} for the default
 	 */
 	public @Nullable Duration waitTime() {
-		return this.waitTime;
+		return this.terms.waitTime;
 	}
 
 	/**
@@ -155,7 +138,7 @@ public final class LockRequest {
 	 * the longest hold.
 	 */
 	public boolean renew() {
-		return this.renew;
+		return this.terms.renew;
 	}
 
 	/**
@@ -163,7 +146,7 @@ public final class LockRequest {
 	 * @return the longest hold, or {@code null} for the default
 	 */
 	public @Nullable Duration maxHold() {
-		return this.maxHold;
+		return this.terms.maxHold;
 	}
 
 	/**
@@ -172,62 +155,73 @@ public final class LockRequest {
 	 * @return the shortest hold, or {@code null} for no longer than it is held
 	 */
 	public @Nullable Duration minHold() {
-		return this.minHold;
+		return this.terms.minHold;
 	}
 
 	@Override
 	public boolean equals(@Nullable Object other) {
-		return this == other || (other instanceof LockRequest that && this.keys.equals(that.keys)
-				&& Objects.equals(this.lease, that.lease) && Objects.equals(this.waitTime, that.waitTime)
-				&& this.renew == that.renew && Objects.equals(this.maxHold, that.maxHold)
-				&& Objects.equals(this.minHold, that.minHold));
+		return this == other
+				|| (other instanceof LockRequest that && this.keys.equals(that.keys) && this.terms.equals(that.terms));
 	}
 
 	@Override
 	public int hashCode() {
-		return Objects.hash(this.keys, this.lease, this.waitTime, this.renew, this.maxHold, this.minHold);
+		return Objects.hash(this.keys, this.terms);
 	}
 
 	@Override
 	public String toString() {
-		return "LockRequest[keys=" + this.keys + ", lease=" + this.lease + ", waitTime=" + this.waitTime + ", renew="
-				+ this.renew + ", maxHold=" + this.maxHold + ", minHold=" + this.minHold + "]";
+		return "LockRequest[keys=" + this.keys + ", lease=" + lease() + ", waitTime=" + waitTime() + ", renew="
+				+ renew() + ", maxHold=" + maxHold() + ", minHold=" + minHold() + "]";
 	}
 
-	private static void requireLease(@Nullable Duration lease) {
-		if (lease != null && (lease.compareTo(SHORTEST_LEASE) < 0 || lease.compareTo(LONGEST) > 0)) {
-			throw new LockConfigurationException(LockError.INVALID_LEASE,
-					"The lease is " + lease + ", but a lease lasts 10 ms to 365 days",
-					"Choose a lease longer than the store's slowest answer, such as 30s");
-		}
-	}
+	/**
+	 * The times of a request, checked once for the requests of all calls of a method.
+	 *
+	 * @param lease the lease, or {@code null} for the default
+	 * @param waitTime the longest wait, or {@code null} for the default
+	 * @param renew whether the lease is renewed
+	 * @param maxHold the longest hold, or {@code null} for the default
+	 * @param minHold the shortest hold, or {@code null} for none
+	 */
+	private record Terms(@Nullable Duration lease, @Nullable Duration waitTime, boolean renew,
+			@Nullable Duration maxHold, @Nullable Duration minHold) {
 
-	private static void requireWaitTime(@Nullable Duration waitTime) {
-		if (waitTime != null && (waitTime.isNegative() || waitTime.compareTo(LONGEST) > 0)) {
-			throw new LockConfigurationException(LockError.INVALID_WAIT_TIME,
-					"The wait time is " + waitTime + ", but a wait lasts 0 to 365 days", "Use 0 for one attempt");
-		}
-	}
+		private static final Terms DEFAULT = new Terms(null, null, true, null, null);
 
-	private static void requireMaxHold(@Nullable Duration maxHold) {
-		if (maxHold != null && (maxHold.isNegative() || maxHold.isZero() || maxHold.compareTo(LONGEST) > 0)) {
-			throw new LockConfigurationException(LockError.INVALID_MAX_HOLD,
-					"The longest hold is " + maxHold + ", but a longest hold is more than 0 and at most 365 days",
-					"Leave it unset for no limit");
+		private Terms {
+			if (isOutside(lease, SHORTEST_LEASE)) {
+				throw new LockConfigurationException(LockError.INVALID_LEASE,
+						"The lease is " + lease + ", but a lease lasts 10 ms to 365 days",
+						"Choose a lease longer than the store's slowest answer, such as 30s");
+			}
+			if (isOutside(waitTime, Duration.ZERO)) {
+				throw new LockConfigurationException(LockError.INVALID_WAIT_TIME,
+						"The wait time is " + waitTime + ", but a wait lasts 0 to 365 days", "Use 0 for one attempt");
+			}
+			if (isOutside(maxHold, Duration.ofNanos(1))) {
+				throw new LockConfigurationException(LockError.INVALID_MAX_HOLD,
+						"The longest hold is " + maxHold + ", but a longest hold is more than 0 and at most 365 days",
+						"Leave it unset for no limit");
+			}
+			if (isOutside(minHold, Duration.ZERO)) {
+				throw new LockConfigurationException(LockError.INVALID_MIN_HOLD,
+						"The shortest hold is " + minHold
+								+ ", but a shortest hold is at most 365 days and not negative",
+						"Leave it unset for none");
+			}
+			if (minHold != null && maxHold != null && minHold.compareTo(maxHold) > 0) {
+				throw new LockConfigurationException(LockError.INVALID_MIN_HOLD,
+						"The shortest hold (minHold) is " + minHold + ", but the longest hold (maxHold) is " + maxHold,
+						"Choose a minHold of at most maxHold");
+			}
+			minHold = (minHold != null && minHold.isZero()) ? null : minHold;
 		}
-	}
 
-	private static void requireMinHold(@Nullable Duration minHold, @Nullable Duration maxHold) {
-		if (minHold != null && (minHold.isNegative() || minHold.compareTo(LONGEST) > 0)) {
-			throw new LockConfigurationException(LockError.INVALID_MIN_HOLD,
-					"The shortest hold is " + minHold + ", but a shortest hold is at most 365 days and not negative",
-					"Leave it unset for none");
+		private static boolean isOutside(@Nullable Duration value, Duration shortest) {
+			return value != null && (value.compareTo(shortest) < 0 || value.compareTo(LONGEST) > 0);
 		}
-		if (minHold != null && maxHold != null && minHold.compareTo(maxHold) > 0) {
-			throw new LockConfigurationException(LockError.INVALID_MIN_HOLD,
-					"The shortest hold (minHold) is " + minHold + ", but the longest hold (maxHold) is " + maxHold,
-					"Choose a minHold of at most maxHold");
-		}
+
 	}
 
 }

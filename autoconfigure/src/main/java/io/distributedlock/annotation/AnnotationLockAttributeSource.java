@@ -73,7 +73,8 @@ public final class AnnotationLockAttributeSource implements LockAttributeSource 
 			return this.presence.isInHierarchy(targetClass);
 		}
 		catch (IllegalStateException ex) {
-			if (ex.getCause() instanceof NoClassDefFoundError && !UnreadableTypes.mayBeLocked(targetClass)) {
+			if (ex.getCause() instanceof NoClassDefFoundError
+					&& !LockAnnotationPresence.mayBeInHierarchy(targetClass)) {
 				logger.debug("No locked methods in " + targetClass.getName() + ": a type in its methods is missing");
 				return false;
 			}

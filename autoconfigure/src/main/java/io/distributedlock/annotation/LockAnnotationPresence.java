@@ -1,13 +1,18 @@
 package io.distributedlock.annotation;
 
+import java.io.IOException;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.AnnotatedElement;
+import java.util.Arrays;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.stream.Stream;
 
 import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.type.AnnotationMetadata;
+import org.springframework.core.type.classreading.MetadataReaderFactory;
+import org.springframework.core.type.classreading.SimpleMetadataReaderFactory;
 import org.springframework.util.ReflectionUtils;
 
 /**
@@ -80,6 +85,30 @@ final class LockAnnotationPresence {
 		return Stream.of(type.getDeclaredMethods())
 			.map((attribute) -> attribute.getReturnType().getComponentType())
 			.noneMatch((element) -> element != null && element.isAnnotation());
+	}
+
+	/**
+	 * Returns whether a type, a type above it or a method of any of them may have the
+	 * annotation. Its class file tells, for a type whose methods cannot be read because a
+	 * type in a signature is missing, such as that of an optional dependency.
+	 */
+	static boolean mayBeInHierarchy(Class<?> type) {
+		return AnnotationUtils.isCandidateClass(type, DistributedLock.class)
+				&& (mayBeAnnotated(type) || (type.getSuperclass() != null && mayBeInHierarchy(type.getSuperclass()))
+						|| Arrays.stream(type.getInterfaces()).anyMatch(LockAnnotationPresence::mayBeInHierarchy));
+	}
+
+	/** A type without a class file counts as annotated. */
+	private static boolean mayBeAnnotated(Class<?> type) {
+		MetadataReaderFactory factory = new SimpleMetadataReaderFactory(type.getClassLoader());
+		try {
+			AnnotationMetadata metadata = factory.getMetadataReader(type.getName()).getAnnotationMetadata();
+			String annotation = DistributedLock.class.getName();
+			return metadata.isAnnotated(annotation) || metadata.hasAnnotatedMethods(annotation);
+		}
+		catch (IOException ex) {
+			return true;
+		}
 	}
 
 }

@@ -1,9 +1,9 @@
 package io.distributedlock.autoconfigure;
 
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.Optional;
 
 import org.jspecify.annotations.Nullable;
 
@@ -27,7 +27,8 @@ final class BeanTypes {
 
 	private final ConfigurableListableBeanFactory beanFactory;
 
-	private final Map<String, DefinedType> known = new HashMap<>();
+	/** The types by definitions: one may be replaced by another one of the same name. */
+	private final IdentityHashMap<BeanDefinition, Optional<Class<?>>> known = new IdentityHashMap<>();
 
 	private BeanTypes(ConfigurableListableBeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
@@ -44,8 +45,7 @@ final class BeanTypes {
 	private List<String> names(Class<?> type) {
 		List<String> names = new ArrayList<>();
 		for (String name : this.beanFactory.getBeanDefinitionNames()) {
-			Class<?> defined = type(name);
-			if (defined != null && type.isAssignableFrom(defined)) {
+			if (type(name).filter(type::isAssignableFrom).isPresent()) {
 				names.add(name);
 			}
 		}
@@ -64,15 +64,9 @@ final class BeanTypes {
 		return names;
 	}
 
-	/** A definition may be replaced by another one of the same name. */
-	private @Nullable Class<?> type(String name) {
-		BeanDefinition definition = this.beanFactory.getBeanDefinition(name);
-		DefinedType present = this.known.get(name);
-		if (present == null || present.definition() != definition) {
-			present = new DefinedType(definition, isKnownEarly(definition) ? typeOf(name, this.beanFactory) : null);
-			this.known.put(name, present);
-		}
-		return present.type();
+	private Optional<Class<?>> type(String name) {
+		return this.known.computeIfAbsent(this.beanFactory.getBeanDefinition(name),
+				(definition) -> Optional.ofNullable(isKnownEarly(definition) ? typeOf(name, this.beanFactory) : null));
 	}
 
 	/** Rules out what only a factory bean knows, which would be created to be asked. */
@@ -95,10 +89,6 @@ final class BeanTypes {
 		catch (BeansException ex) {
 			return null;
 		}
-	}
-
-	/** The type that a definition gives its bean, as far as it is known. */
-	private record DefinedType(BeanDefinition definition, @Nullable Class<?> type) {
 	}
 
 }

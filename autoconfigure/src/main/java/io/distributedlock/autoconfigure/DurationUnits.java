@@ -18,18 +18,14 @@ import org.springframework.core.env.Environment;
  * The rule that a duration among the properties of locks has a unit. Spring Boot reads a
  * bare number as milliseconds, so that a lease of '30' would last 30 ms. Applies to
  * values of every source, and to no other properties.
+ *
+ * @param environment the environment that resolves placeholders
  */
-final class DurationUnits implements ConfigurationPropertiesBindHandlerAdvisor {
+record DurationUnits(Environment environment) implements ConfigurationPropertiesBindHandlerAdvisor {
 
 	private static final ConfigurationPropertyName PREFIX = ConfigurationPropertyName.of("distributed-lock");
 
 	private static final Pattern BARE_NUMBER = Pattern.compile("[+-]?\\d+");
-
-	private final Environment environment;
-
-	DurationUnits(Environment environment) {
-		this.environment = environment;
-	}
 
 	@Override
 	public BindHandler apply(BindHandler bindHandler) {

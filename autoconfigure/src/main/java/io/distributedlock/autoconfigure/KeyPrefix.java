@@ -23,14 +23,12 @@ public final class KeyPrefix {
 	 * has no name
 	 */
 	public static String of(DistributedLockProperties properties, Environment environment, String store) {
-		String prefix = configured(properties, environment);
-		if (!StringUtils.hasText(prefix)) {
+		if (!StringUtils.hasText(configured(properties, environment))) {
 			logger.warn("Neither distributed-lock.key-prefix nor spring.application.name is set: lock keys begin with '"
 					+ DEFAULT + "', and applications that share the " + store
 					+ " share them. Set one of these properties");
-			return DEFAULT;
 		}
-		return prefix;
+		return text(properties, environment);
 	}
 
 	/** Returns the same prefix, without a warning. */

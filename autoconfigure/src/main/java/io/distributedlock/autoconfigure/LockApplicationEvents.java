@@ -16,17 +16,11 @@ import io.distributedlock.LossReason;
 
 /**
  * Listener that publishes losses and busy locks of one provider as application events.
+ *
+ * @param provider the name of the provider
+ * @param publisher the publisher of the events
  */
-final class LockApplicationEvents implements LockListener {
-
-	private final String provider;
-
-	private final ApplicationEventPublisher publisher;
-
-	LockApplicationEvents(String provider, ApplicationEventPublisher publisher) {
-		this.provider = provider;
-		this.publisher = publisher;
-	}
+record LockApplicationEvents(String provider, ApplicationEventPublisher publisher) implements LockListener {
 
 	@Override
 	public void onBusy(LockKey key, Duration waited, @Nullable LockHolder holder) {

@@ -88,7 +88,7 @@ class LockEngineConfiguration {
 		return (beanFactory) -> {
 			SelectedLockProvider.requireOneStore(beanFactory, NamedProvider.of(environment));
 			if (JDBC) {
-				JdbcStrategyCheck.check(beanFactory, environment);
+				OnRowLockCondition.requireProvider(beanFactory, environment);
 			}
 		};
 	}
@@ -113,9 +113,9 @@ class LockEngineConfiguration {
 
 	@Bean
 	@Lazy(false)
-	static LockStart distributedLockStart(ConfigurableListableBeanFactory beanFactory, Environment environment,
+	static LockStart distributedLockStart(ConfigurableListableBeanFactory beanFactory,
 			LockEngines distributedLockEngines) {
-		return new LockStart(beanFactory, environment, distributedLockEngines);
+		return new LockStart(beanFactory, distributedLockEngines);
 	}
 
 	@Bean(destroyMethod = "")

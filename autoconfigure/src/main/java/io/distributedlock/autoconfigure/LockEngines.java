@@ -5,6 +5,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -130,19 +131,14 @@ public final class LockEngines implements SmartLifecycle, AutoCloseable {
 	}
 
 	/**
-	 * Returns the name of an additional provider, or {@code null} if the name means the
-	 * primary one, or a bean that is no provider.
+	 * Returns the name by which observers know the provider that an annotation means:
+	 * that of the primary one also for a bean that is no provider.
 	 */
-	public @Nullable String additionalName(String name) {
-		Map<String, String> providers = LockBeans.providers(this.beanFactory);
-		List<String> matching = LockBeans.matching(providers, name);
-		return (matching.size() == 1 && !isPrimary(matching.get(0))) ? providers.get(matching.get(0)) : null;
-	}
-
-	/** Returns the name by which observers know the provider that an annotation means. */
 	public String observedName(@Nullable String name) {
-		String additional = (name != null) ? additionalName(name) : null;
-		return (additional != null) ? additional : primaryName();
+		Map<String, String> providers = (name != null) ? LockBeans.providers(this.beanFactory) : Map.of();
+		List<String> matching = (name != null) ? LockBeans.matching(providers, name) : List.of();
+		return (matching.size() == 1 && !isPrimary(matching.get(0)))
+				? Objects.requireNonNull(providers.get(matching.get(0))) : primaryName();
 	}
 
 	private static LockConfigurationException unknown(String name, Map<String, String> providers,

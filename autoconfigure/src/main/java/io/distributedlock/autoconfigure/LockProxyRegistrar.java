@@ -6,14 +6,12 @@ import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
 import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotationMetadata;
 
-/** Registrar of an auto-proxy creator, also where Boot's own is switched off. */
-final class LockProxyRegistrar implements ImportBeanDefinitionRegistrar {
-
-	private final Environment environment;
-
-	LockProxyRegistrar(Environment environment) {
-		this.environment = environment;
-	}
+/**
+ * Registrar of an auto-proxy creator, also where Boot's own is switched off.
+ *
+ * @param environment the environment, which tells how proxies are made
+ */
+record LockProxyRegistrar(Environment environment) implements ImportBeanDefinitionRegistrar {
 
 	@Override
 	public void registerBeanDefinitions(AnnotationMetadata importing, BeanDefinitionRegistry registry) {

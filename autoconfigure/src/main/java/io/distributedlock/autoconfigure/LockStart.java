@@ -34,17 +34,14 @@ final class LockStart implements SmartInitializingSingleton {
 
 	private final ConfigurableListableBeanFactory beanFactory;
 
-	private final Environment environment;
-
 	private final LockEngines engines;
 
 	private final Set<Engine> reported = ConcurrentHashMap.newKeySet();
 
 	private final AtomicBoolean checked = new AtomicBoolean();
 
-	LockStart(ConfigurableListableBeanFactory beanFactory, Environment environment, LockEngines engines) {
+	LockStart(ConfigurableListableBeanFactory beanFactory, LockEngines engines) {
 		this.beanFactory = beanFactory;
-		this.environment = environment;
 		this.engines = engines;
 	}
 
@@ -146,7 +143,7 @@ final class LockStart implements SmartInitializingSingleton {
 		if (!mocked && this.beanFactory.containsBeanDefinition(SelectedLockProvider.BEAN_NAME)) {
 			SelectedLockProvider.requireCandidate(
 					List.of(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(this.beanFactory, LockProvider.class)),
-					NamedProvider.of(this.environment));
+					NamedProvider.of(this.beanFactory.getBean(Environment.class)));
 		}
 	}
 

@@ -73,10 +73,12 @@ final class LockedCallRelay implements LockedCallObserver {
 	private List<LockObserver> find(@Nullable String provider) {
 		LockEngines present = (provider != null) ? this.beanFactory.getBeanProvider(LockEngines.class).getIfAvailable()
 				: null;
-		String additional = (present != null && provider != null) ? present.additionalName(provider) : null;
+		if (present == null) {
+			return this.observers.orderedStream().toList();
+		}
+		String name = present.observedName(provider);
 		return this.observers.orderedStream()
-			.map((observer) -> (additional != null)
-					? Objects.requireNonNullElse(observer.ofProvider(additional), observer) : observer)
+			.map((observer) -> Objects.requireNonNullElse(observer.ofProvider(name), observer))
 			.toList();
 	}
 

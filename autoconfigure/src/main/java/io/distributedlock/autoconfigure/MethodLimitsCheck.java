@@ -19,17 +19,11 @@ import io.distributedlock.provider.LongestLease;
  * that are known when the application has started, be it the store of a parent context.
  * It refuses the start; a method that is read later is refused when it is called. Where
  * there are locked methods, the stores themselves are checked, too.
+ *
+ * @param methods the locked methods
+ * @param beanFactory the factory that may have engines
  */
-final class MethodLimitsCheck implements SmartInitializingSingleton {
-
-	private final LockedMethodRegistry methods;
-
-	private final BeanFactory beanFactory;
-
-	MethodLimitsCheck(LockedMethodRegistry methods, BeanFactory beanFactory) {
-		this.methods = methods;
-		this.beanFactory = beanFactory;
-	}
+record MethodLimitsCheck(LockedMethodRegistry methods, BeanFactory beanFactory) implements SmartInitializingSingleton {
 
 	@Override
 	public void afterSingletonsInstantiated() {

@@ -20,22 +20,14 @@ import io.distributedlock.provider.LockProvider;
  * database's schema are ready. Until then nothing connects to a store. A mistake fails
  * the start; a store that is down fails it only with
  * {@code distributed-lock.fail-fast=true}.
+ *
+ * @param locations what is known of the stores
+ * @param callTimeout how long a call to a store may take
+ * @param failFast whether a store that is down fails the start
  */
-final class StoreConnectionCheck {
+record StoreConnectionCheck(List<LockStoreLocation> locations, Duration callTimeout, boolean failFast) {
 
 	private static final Log logger = LogFactory.getLog(StoreConnectionCheck.class);
-
-	private final List<LockStoreLocation> locations;
-
-	private final Duration callTimeout;
-
-	private final boolean failFast;
-
-	StoreConnectionCheck(List<LockStoreLocation> locations, Duration callTimeout, boolean failFast) {
-		this.locations = locations;
-		this.callTimeout = callTimeout;
-		this.failFast = failFast;
-	}
 
 	/** Checks the stores one after the other. */
 	void check(List<Engine> engines) {

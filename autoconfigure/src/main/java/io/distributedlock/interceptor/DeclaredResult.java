@@ -24,7 +24,12 @@ import io.distributedlock.interceptor.expression.MethodNames;
  */
 record DeclaredResult(Method method, Class<?> targetClass) {
 
-	private ResolvableType type() {
+	/** Returns the method, for messages. */
+	String described() {
+		return MethodNames.describe(this.method, this.targetClass);
+	}
+
+	ResolvableType type() {
 		return ResolvableType.forMethodReturnType(this.method, this.targetClass);
 	}
 
@@ -70,8 +75,7 @@ record DeclaredResult(Method method, Class<?> targetClass) {
 		if ((value != null) ? !ClassUtils.isAssignableValue(rawType(), value) : !isNullable()) {
 			throw new LockConfigurationException(LockError.UNSUITABLE_RESULT,
 					origin.get() + " returned " + ((value != null) ? "a " + value.getClass().getName() : "null")
-							+ " for the locked method " + MethodNames.describe(this.method, this.targetClass)
-							+ ", whose result is " + rawType().getTypeName(),
+							+ " for the locked method " + described() + ", whose result is " + rawType().getTypeName(),
 					"Return a value of that type, or throw an exception");
 		}
 		return value;

@@ -1,9 +1,11 @@
 package io.distributedlock.interceptor;
 
 import java.lang.reflect.Method;
-import java.util.Optional;
+import java.util.function.Supplier;
 
 import org.aopalliance.intercept.MethodInvocation;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.support.AopUtils;
@@ -15,60 +17,57 @@ import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockException;
 import io.distributedlock.LockFailureHandler;
+import io.distributedlock.LockHolder;
 import io.distributedlock.OnBusy;
 import io.distributedlock.interceptor.expression.MethodNames;
 
 /**
  * The reactions of locked methods to a lock that was not acquired. The application's
- * {@link LockFailureHandler} is looked up with the first failure, so that it is not
- * created before ordinary beans. Safe for use by many threads.
+ * {@link LockFailureHandler} is looked up with each failure, so that it is not created
+ * before ordinary beans. Safe for use by many threads.
+ *
+ * @param source the source that knows whether a fallback is locked itself
+ * @param beanFactory the bean factory that may have a handler
+ * @param observer the observer of calls that are skipped
  */
-final class FailureReactions {
+record FailureReactions(LockAttributeSource source, BeanFactory beanFactory, LockedCallObserver observer) {
 
-	private final LockAttributeSource source;
+	private static final Log logger = LogFactory.getLog(FailureReactions.class);
 
-	private final BeanFactory beanFactory;
-
-	private final LockedCallObserver observer;
-
-	/**
-	 * The handler. It is looked up without a lock, because the bean factory has locks of
-	 * its own: threads that come together all look it up, and the last one counts.
-	 */
-	@SuppressWarnings("NullableOptional") // null until it was looked up
-	private volatile @Nullable Optional<LockFailureHandler> handler;
-
-	/**
-	 * Creates the reactions.
-	 * @param source the source that knows whether a fallback is locked itself
-	 * @param beanFactory the bean factory that may have a handler
-	 * @param observer the observer of calls that are skipped
-	 */
-	FailureReactions(LockAttributeSource source, BeanFactory beanFactory, LockedCallObserver observer) {
-		this.source = source;
-		this.beanFactory = beanFactory;
-		this.observer = observer;
+	BusyReaction onBusy(LockAttribute attribute, DeclaredResult result) {
+		boolean skip = attribute.onBusy() == OnBusy.SKIP;
+		if (attribute.fallback() == null) {
+			return skip ? skip(attribute, result) : (invocation, busy) -> handle(busy, invocation, result);
+		}
+		FallbackReaction reaction = new FallbackReaction(attribute.fallback(), result);
+		if (skip) {
+			throw reaction.refused("would never be called, because onBusy = SKIP skips the call",
+					"Remove onBusy = SKIP, or the attribute fallback");
+		}
+		Method fallback = reaction.method();
+		if (fallback != null && this.source.getLockAttribute(fallback, result.targetClass()) != null) {
+			throw reaction.refused(
+					"is locked itself (" + MethodNames.describe(fallback, result.targetClass())
+							+ "), but a fallback is called on the bare object and so without its lock",
+					"Remove its annotation; if its class is annotated, make it protected or private");
+		}
+		return reaction;
 	}
 
-	BusyReaction onBusy(LockAttribute attribute, DeclaredResult result, Class<?> targetClass) {
-		boolean skip = attribute.onBusy() == OnBusy.SKIP;
-		String fallback = attribute.fallback();
-		if (fallback != null) {
-			FallbackSearch search = new FallbackSearch(fallback, result.method(), targetClass);
-			if (skip) {
-				throw search.skipped();
+	/** Skips the call, and returns the empty value of its result. */
+	private BusyReaction skip(LockAttribute attribute, DeclaredResult result) {
+		Supplier<Object> empty = result.findEmpty();
+		return (invocation, busy) -> {
+			if (logger.isDebugEnabled()) {
+				LockHolder holder = busy.holder();
+				logger.debug("Skipped the call of " + result.described() + ": the lock '" + busy.key().name()
+						+ "' with the key '" + busy.key() + "' is "
+						+ ((holder != null && holder.released()) ? "kept after its release (minHold) by " : "held by ")
+						+ ((holder != null) ? "'" + holder.label() + "'" : "an unknown holder"));
 			}
-			Method found = search.find();
-			if (found != null && this.source.getLockAttribute(found, targetClass) != null) {
-				throw search.locked(found);
-			}
-			return new FallbackReaction(found, search, result);
-		}
-		if (skip) {
-			return new SkipReaction(MethodNames.describe(result.method(), targetClass), result.findEmpty(),
-					attribute.provider(), this.observer);
-		}
-		return (invocation, busy) -> handle(busy, invocation, result);
+			this.observer.onSkip(busy.key(), attribute.provider());
+			return (empty != null) ? empty.get() : null;
+		};
 	}
 
 	/**
@@ -77,12 +76,14 @@ final class FailureReactions {
 	 * @throws LockConfigurationException if it has several
 	 */
 	@Nullable LockFailureHandler handler() {
-		Optional<LockFailureHandler> found = this.handler;
-		if (found == null) {
-			found = find();
-			this.handler = found;
+		try {
+			return this.beanFactory.getBeanProvider(LockFailureHandler.class).getIfAvailable();
 		}
-		return found.orElse(null);
+		catch (NoUniqueBeanDefinitionException ex) {
+			throw new LockConfigurationException(LockError.SEVERAL_FAILURE_HANDLERS,
+					"There are several beans of the type LockFailureHandler: " + ex.getBeanNamesFound(),
+					"Keep one of them, or make it @Primary", ex);
+		}
 	}
 
 	/**
@@ -107,17 +108,6 @@ final class FailureReactions {
 		catch (BeansException ex) {
 			failure.addSuppressed(ex);
 			return null;
-		}
-	}
-
-	private Optional<LockFailureHandler> find() {
-		try {
-			return Optional.ofNullable(this.beanFactory.getBeanProvider(LockFailureHandler.class).getIfAvailable());
-		}
-		catch (NoUniqueBeanDefinitionException ex) {
-			throw new LockConfigurationException(LockError.SEVERAL_FAILURE_HANDLERS,
-					"There are several beans of the type LockFailureHandler: " + ex.getBeanNamesFound(),
-					"Keep one of them, or make it @Primary", ex);
 		}
 	}
 

@@ -17,7 +17,6 @@ import io.distributedlock.LockRequest;
 import io.distributedlock.OnLost;
 import io.distributedlock.interceptor.expression.KeyExpressions;
 import io.distributedlock.interceptor.expression.MethodExpressions;
-import io.distributedlock.interceptor.expression.MethodNames;
 import io.distributedlock.interceptor.expression.UnfinishedResults;
 
 /** A method that is locked, with everything about it that does not change by the call. */
@@ -41,12 +40,9 @@ public final class LockedMethod {
 
 	private final DeclaredResult result;
 
-	private final String described;
-
 	LockedMethod(LockAttribute attribute, Method method, Class<?> targetClass, MethodExpressions expressions,
 			FailureReactions reactions) {
 		this.attribute = attribute;
-		this.described = MethodNames.describe(method, targetClass);
 		this.keys = attribute.keys().isEmpty() ? null
 				: new KeyExpressions(attribute.name(), attribute.keys(), expressions);
 		this.condition = (attribute.condition() != null) ? LockCondition.parse(attribute.condition(), expressions)
@@ -56,7 +52,7 @@ public final class LockedMethod {
 		this.request = attribute.request();
 		this.reactions = reactions;
 		this.result = new DeclaredResult(method, targetClass);
-		this.onBusy = reactions.onBusy(attribute, this.result, targetClass);
+		this.onBusy = reactions.onBusy(attribute, this.result);
 	}
 
 	LockRequest request(MethodInvocation invocation) {
@@ -70,7 +66,7 @@ public final class LockedMethod {
 
 	/** Returns the method, for messages. */
 	public String described() {
-		return this.described;
+		return this.result.described();
 	}
 
 	/** Returns the expressions of the key and the condition. */
@@ -93,7 +89,7 @@ public final class LockedMethod {
 		}
 		catch (LockConfigurationException ex) {
 			throw new LockConfigurationException(ex.error(),
-					"The method " + this.described + " cannot be locked: " + ex.problem(), ex.action(), ex.getCause());
+					"The method " + described() + " cannot be locked: " + ex.problem(), ex.action(), ex.getCause());
 		}
 	}
 
@@ -156,7 +152,7 @@ public final class LockedMethod {
 	void requireBlockingThread() {
 		if (ResultKind.isOnNonBlockingThread()) {
 			throw new LockConfigurationException(LockError.NON_BLOCKING_THREAD,
-					"The locked method " + this.described + " was called on '" + Thread.currentThread().getName()
+					"The locked method " + described() + " was called on '" + Thread.currentThread().getName()
 							+ "', a thread of an event loop, which must not wait for a lock",
 					"Return a Mono: it waits without a thread. Or call the method on Schedulers.boundedElastic()");
 		}
@@ -165,7 +161,7 @@ public final class LockedMethod {
 	/** Reports a method that has returned {@code null} where a publisher is declared. */
 	LockConfigurationException nullPublisher() {
 		return new LockConfigurationException(LockError.UNSUITABLE_RESULT,
-				"The locked method " + this.described + " returned null in place of a publisher",
+				"The locked method " + described() + " returned null in place of a publisher",
 				"Return Mono.empty() or Flux.empty()");
 	}
 
@@ -174,7 +170,7 @@ public final class LockedMethod {
 		Class<?> unfinished = UnfinishedResults.find(result);
 		if (unfinished != null) {
 			throw new LockConfigurationException(LockError.UNSUPPORTED_RESULT,
-					"The locked method " + this.described + " returned a " + unfinished.getName()
+					"The locked method " + described() + " returned a " + unfinished.getName()
 							+ " that is not finished: its work continues after the lock is released",
 					LockedMethodChecks.HELD_RESULTS);
 		}

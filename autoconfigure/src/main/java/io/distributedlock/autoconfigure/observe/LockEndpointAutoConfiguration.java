@@ -36,7 +36,7 @@ public final class LockEndpointAutoConfiguration {
 	DistributedLocksEndpoint distributedLocksEndpoint(LockEngines engines, ObjectProvider<LockStoreLocation> locations,
 			ObjectProvider<LockedMethodRegistry> methods, LockSettings settings, LockEndpointProperties properties) {
 		return new DistributedLocksEndpoint(() -> StoreDescriptions.managed(engines, locations),
-				new LockedMethodDescriptors(methods), settings.callTimeout(), properties.showKeys());
+				() -> StoreDescriptions.methods(methods), settings.callTimeout(), properties.showKeys());
 	}
 
 	@Bean

@@ -28,36 +28,23 @@ import io.distributedlock.provider.LockProvider;
  * Health of the locks of one provider: unknown, without a look at its store, until
  * something has needed locks. The health itself needs none; it only tries again what
  * something has needed in vain.
+ *
+ * @param beanName the name of the provider's bean
+ * @param beanFactory the factory of that bean
+ * @param engines the engines, of which it may have one
+ * @param locations the locations of the stores
+ * @param used set with the engine, so that checks that come together share a result
  */
-final class LockHealth implements HealthIndicator {
-
-	private final String beanName;
-
-	private final ConfigurableListableBeanFactory beanFactory;
-
-	private final LockEngines engines;
-
-	private final ObjectProvider<LockStoreLocation> locations;
-
-	/**
-	 * Set with the first engine, so that checks that come together share a result.
-	 */
-	private final AtomicReference<@Nullable LockHealthIndicator> used = new AtomicReference<>();
-
-	private LockHealth(String beanName, ConfigurableListableBeanFactory beanFactory, LockEngines engines,
-			ObjectProvider<LockStoreLocation> locations) {
-		this.beanName = beanName;
-		this.beanFactory = beanFactory;
-		this.engines = engines;
-		this.locations = locations;
-	}
+record LockHealth(String beanName, ConfigurableListableBeanFactory beanFactory, LockEngines engines,
+		ObjectProvider<LockStoreLocation> locations,
+		AtomicReference<@Nullable LockHealthIndicator> used) implements HealthIndicator {
 
 	/** Returns the health of the only provider, or one with a component for each. */
 	static HealthContributor of(ConfigurableListableBeanFactory beanFactory, LockEngines engines,
 			ObjectProvider<LockStoreLocation> locations) {
 		List<LockHealth> all = Arrays
 			.stream(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beanFactory, LockProvider.class))
-			.map((name) -> new LockHealth(name, beanFactory, engines, locations))
+			.map((name) -> new LockHealth(name, beanFactory, engines, locations, new AtomicReference<>()))
 			.toList();
 		return (all.size() == 1) ? all.get(0) : new Components(all);
 	}

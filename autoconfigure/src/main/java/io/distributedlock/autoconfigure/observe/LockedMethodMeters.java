@@ -18,28 +18,16 @@ import io.distributedlock.micrometer.ObservationLockObserver;
  * The meters of all locked methods that are known when the application has started: they
  * appear with zero before the first call. A method that is read later has its meters from
  * its first call on.
+ *
+ * @param methods the locked methods
+ * @param engines the engines, which locked methods need
+ * @param counters the observer that counts
+ * @param timers the observer whose observations become timers, if there is one
+ * @param registry where the timers are registered
  */
-final class LockedMethodMeters implements SmartInitializingSingleton {
-
-	private final LockedMethodRegistry methods;
-
-	private final ObjectProvider<LockEngines> engines;
-
-	private final ObjectProvider<MeterLockObserver> counters;
-
-	private final ObjectProvider<ObservationLockObserver> timers;
-
-	private final ObjectProvider<MeterRegistry> registry;
-
-	LockedMethodMeters(LockedMethodRegistry methods, ObjectProvider<LockEngines> engines,
-			ObjectProvider<MeterLockObserver> counters, ObjectProvider<ObservationLockObserver> timers,
-			ObjectProvider<MeterRegistry> registry) {
-		this.methods = methods;
-		this.engines = engines;
-		this.counters = counters;
-		this.timers = timers;
-		this.registry = registry;
-	}
+record LockedMethodMeters(LockedMethodRegistry methods, ObjectProvider<LockEngines> engines,
+		ObjectProvider<MeterLockObserver> counters, ObjectProvider<ObservationLockObserver> timers,
+		ObjectProvider<MeterRegistry> registry) implements SmartInitializingSingleton {
 
 	@Override
 	public void afterSingletonsInstantiated() {

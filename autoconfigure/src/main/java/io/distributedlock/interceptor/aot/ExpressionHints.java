@@ -26,6 +26,7 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
 import io.distributedlock.interceptor.LockedMethod;
+import io.distributedlock.interceptor.expression.MethodExpressions;
 
 /**
  * Reflection hints for the expressions of locked methods. Each starts at the declared
@@ -45,7 +46,8 @@ record ExpressionHints(ReflectionHints hints, BeanFactory beanFactory) {
 		}
 		Walk walk = new Walk();
 		Set<Class<?>> types = new LinkedHashSet<>();
-		expressions.forEach((expression) -> collect(expression.getAST(), walk.names, types, targetClass));
+		expressions.forEach((expression) -> MethodExpressions.forEachNode(expression.getAST(),
+				(node) -> collect(node, walk.names, types, targetClass)));
 		for (int i = 0; i < method.getParameterCount(); i++) {
 			walk.follow(ResolvableType.forMethodParameter(method, i, targetClass));
 		}
@@ -74,9 +76,6 @@ record ExpressionHints(ReflectionHints hints, BeanFactory beanFactory) {
 			if (type != null) {
 				types.add(type);
 			}
-		}
-		for (int i = 0; i < node.getChildCount(); i++) {
-			collect(node.getChild(i), names, types, targetClass);
 		}
 	}
 

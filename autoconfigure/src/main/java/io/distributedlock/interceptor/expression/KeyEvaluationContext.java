@@ -4,8 +4,10 @@ import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.expression.AccessException;
 import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.PropertyAccessor;
+import org.springframework.expression.TypedValue;
 import org.springframework.expression.spel.support.ReflectivePropertyAccessor;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
 
@@ -19,6 +21,9 @@ final class KeyEvaluationContext extends StandardEvaluationContext {
 	private final Map<String, Integer> indexes;
 
 	private final @Nullable Object[] args;
+
+	/** The failure of a property, which ends the evaluation. */
+	private @Nullable AccessException failedRead;
 
 	KeyEvaluationContext(EvaluationContext shared, Map<String, Integer> indexes, KeyRoot root) {
 		super(root);
@@ -46,8 +51,8 @@ final class KeyEvaluationContext extends StandardEvaluationContext {
 
 	/**
 	 * Accessor of properties that SpEL may keep: an optimal one it asks for again with
-	 * each call, unless it compiles the expression. A getter that fails is called twice,
-	 * because SpEL looks for another accessor then.
+	 * each call, unless it compiles the expression. After a failure of the one that it
+	 * has kept SpEL reads again, which does not call the getter a second time.
 	 */
 	static final class KeptPropertyAccessor extends ReflectivePropertyAccessor {
 
@@ -58,6 +63,21 @@ final class KeyEvaluationContext extends StandardEvaluationContext {
 		@Override
 		public PropertyAccessor createOptimalAccessor(EvaluationContext context, @Nullable Object target, String name) {
 			return this;
+		}
+
+		@Override
+		public TypedValue read(EvaluationContext context, @Nullable Object target, String name) throws AccessException {
+			KeyEvaluationContext call = (KeyEvaluationContext) context;
+			if (call.failedRead != null) {
+				throw call.failedRead;
+			}
+			try {
+				return super.read(context, target, name);
+			}
+			catch (AccessException ex) {
+				call.failedRead = ex;
+				throw ex;
+			}
 		}
 
 	}

@@ -8,8 +8,6 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.BiPredicate;
-import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
@@ -17,9 +15,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.ParameterNameDiscoverer;
-import org.springframework.expression.spel.SpelNode;
-import org.springframework.expression.spel.ast.FunctionReference;
-import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
@@ -96,36 +91,14 @@ final class KeyVariables {
 		return this.named;
 	}
 
-	/** Returns the variables of an expression that no declaration of the method has. */
-	Set<String> unknownIn(SpelNode root) {
-		return find(root, (node, name) -> node instanceof FunctionReference
-				|| (!this.indexes.containsKey(name) && !BUILT_IN.contains(name)));
+	/** Returns whether no declaration of the method has the name. */
+	boolean isUnknown(String name) {
+		return !this.indexes.containsKey(name) && !BUILT_IN.contains(name);
 	}
 
-	/** Returns the variables of an expression that mean two arguments or the call. */
-	Set<String> ambiguousIn(SpelNode root) {
-		return find(root, (node, name) -> node instanceof VariableReference && this.ambiguous.contains(name));
-	}
-
-	private static Set<String> find(SpelNode root, BiPredicate<SpelNode, String> matching) {
-		Set<String> found = new LinkedHashSet<>();
-		forEachNode(root, (node) -> {
-			if (node instanceof VariableReference || node instanceof FunctionReference) {
-				String name = node.toStringAST().substring(1).replaceFirst("\\(.*", "");
-				if (matching.test(node, name)) {
-					found.add("#" + name);
-				}
-			}
-		});
-		return found;
-	}
-
-	/** Passes on each node of an expression, a parent before its children. */
-	static void forEachNode(SpelNode node, Consumer<SpelNode> consumer) {
-		consumer.accept(node);
-		for (int i = 0; i < node.getChildCount(); i++) {
-			forEachNode(node.getChild(i), consumer);
-		}
+	/** Returns whether the name means two arguments, or an argument and the call. */
+	boolean isAmbiguous(String name) {
+		return this.ambiguous.contains(name);
 	}
 
 }

@@ -6,6 +6,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 
 import org.aopalliance.intercept.MethodInvocation;
 
@@ -13,8 +14,11 @@ import org.springframework.beans.factory.BeanFactory;
 import org.springframework.context.expression.BeanFactoryResolver;
 import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.ParseException;
+import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.SpelParserConfiguration;
 import org.springframework.expression.spel.ast.BeanReference;
+import org.springframework.expression.spel.ast.FunctionReference;
+import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
@@ -78,7 +82,7 @@ public final class MethodExpressions {
 	/** Returns the names of the beans that the expressions use. */
 	public Set<String> beans() {
 		Set<String> beans = new LinkedHashSet<>();
-		this.parsed.forEach((expression) -> KeyVariables.forEachNode(expression.getAST(), (node) -> {
+		this.parsed.forEach((expression) -> forEachNode(expression.getAST(), (node) -> {
 			if (node instanceof BeanReference) {
 				beans.add(node.toStringAST().replaceAll("^[@&]|'", ""));
 			}
@@ -118,6 +122,14 @@ public final class MethodExpressions {
 		return expression;
 	}
 
+	/** Passes on each node of an expression, a parent before its children. */
+	public static void forEachNode(SpelNode node, Consumer<SpelNode> consumer) {
+		consumer.accept(node);
+		for (int i = 0; i < node.getChildCount(); i++) {
+			forEachNode(node.getChild(i), consumer);
+		}
+	}
+
 	private static boolean isCondition(String attribute) {
 		return attribute.equals("condition");
 	}
@@ -149,14 +161,24 @@ public final class MethodExpressions {
 	}
 
 	private void checkVariables(SpelExpression expression, String described) {
-		Set<String> unknown = this.variables.unknownIn(expression.getAST());
+		Set<String> unknown = new LinkedHashSet<>();
+		Set<String> ambiguous = new LinkedHashSet<>();
+		forEachNode(expression.getAST(), (node) -> {
+			String name = node.toStringAST().replaceFirst("^#", "").replaceFirst("\\(.*", "");
+			if (node instanceof FunctionReference
+					|| (node instanceof VariableReference && this.variables.isUnknown(name))) {
+				unknown.add("#" + name);
+			}
+			else if (node instanceof VariableReference && this.variables.isAmbiguous(name)) {
+				ambiguous.add("#" + name);
+			}
+		});
 		if (!unknown.isEmpty()) {
 			throw new LockConfigurationException(LockError.UNKNOWN_VARIABLE,
 					described + String.join(", ", unknown) + ", which the method does not have",
 					this.variables.named() ? "Use the name of a parameter, or its position: #p0"
 							: "Compile with -parameters, so that parameters keep their names, or use positions: #p0");
 		}
-		Set<String> ambiguous = this.variables.ambiguousIn(expression.getAST());
 		if (!ambiguous.isEmpty()) {
 			throw new LockConfigurationException(LockError.AMBIGUOUS_VARIABLE, described + String.join(", ", ambiguous)
 					+ (ambiguous.contains("#root") ? ", which names both an argument and the call"

@@ -115,7 +115,7 @@ record ChildContextCheck(LockedMethodRegistry methods, SelfInvocationWarning sel
 
 	private void check(Object bean, String beanName, ConfigurableApplicationContext context) {
 		try {
-			new LockedBeanCheck(bean, beanName, this.methods, this.selfInvocations, null).check();
+			new LockedBeanCheck(bean, beanName, this.methods, null).check().forEach(this.selfInvocations::check);
 		}
 		catch (LockConfigurationException ex) {
 			throw (ex.error() == LockError.NOT_ADVISED) ? unlocked(beanName, context, ex) : ex;

@@ -2,7 +2,6 @@ package io.distributedlock.interceptor.verify;
 
 import java.lang.reflect.Method;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
@@ -11,6 +10,7 @@ import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.support.AbstractBeanDefinition;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.CollectionUtils;
 import org.springframework.util.StringUtils;
 
 import io.distributedlock.interceptor.LockedMethodChecks;
@@ -51,9 +51,9 @@ final class DefinedCallbacks {
 
 	private static List<String> namesOf(AbstractBeanDefinition bean, Class<?> type) {
 		List<String> names = new ArrayList<>();
-		addAll(bean.getInitMethodNames(), names);
+		CollectionUtils.mergeArrayIntoCollection(bean.getInitMethodNames(), names);
 		if (!bean.isPrototype()) {
-			addAll(bean.getDestroyMethodNames(), names);
+			CollectionUtils.mergeArrayIntoCollection(bean.getDestroyMethodNames(), names);
 			boolean closeable = AutoCloseable.class.isAssignableFrom(type);
 			boolean inferred = names.remove(AbstractBeanDefinition.INFER_METHOD)
 					|| (bean.getDestroyMethodName() == null && closeable);
@@ -62,12 +62,6 @@ final class DefinedCallbacks {
 			}
 		}
 		return names;
-	}
-
-	private static void addAll(String @Nullable [] added, List<String> names) {
-		if (added != null) {
-			names.addAll(Arrays.asList(added));
-		}
 	}
 
 }

@@ -57,23 +57,24 @@ final class LockedBeanCheck {
 	/** Whether the advice of asynchronous methods comes behind the lock's. */
 	private boolean asyncInside;
 
-	private final SelfInvocationWarning selfInvocations;
-
 	/**
 	 * Creates a check of one bean.
 	 * @param operations the lookup of the providers that its methods name, or
 	 * {@code null} while they may not be created yet
 	 */
-	LockedBeanCheck(Object bean, String beanName, LockedMethodRegistry methods, SelfInvocationWarning selfInvocations,
+	LockedBeanCheck(Object bean, String beanName, LockedMethodRegistry methods,
 			@Nullable LockOperationsLookup operations) {
 		this.bean = bean;
 		this.beanName = beanName;
 		this.methods = methods;
-		this.selfInvocations = selfInvocations;
 		this.operations = operations;
 	}
 
-	void check() {
+	/**
+	 * Checks the bean.
+	 * @return the classes of its layers that have locked methods
+	 */
+	Set<Class<?>> check() {
 		Set<Class<?>> locked = new LinkedHashSet<>();
 		Object layer = this.bean;
 		Class<?> type = layer.getClass();
@@ -95,17 +96,20 @@ final class LockedBeanCheck {
 		if (!this.missing.isEmpty()) {
 			throw this.missing.values().iterator().next().missing();
 		}
-		locked.forEach(this.selfInvocations::check);
+		return locked;
 	}
 
 	private void addAdvised(Advised proxy, @Nullable Class<?> targetClass) {
+		Class<?> target = (targetClass != null) ? targetClass : proxy.getClass();
+		List<Advisor> outside = new ArrayList<>();
 		for (Advisor advisor : proxy.getAdvisors()) {
-			if (advisor instanceof LockAdvisor) {
-				Class<?> target = (targetClass != null) ? targetClass : proxy.getClass();
+			if (advisor instanceof LockAdvisor lock) {
 				this.advised.add(target);
-				AdvisorOrder.check(proxy.getAdvisors(), target, target, this.beanName, this.methods);
-				AdvisorOrder.check(proxy.getAdvisors(), proxy.getClass(), target, this.beanName, this.methods);
+				AdvisorOrder order = new AdvisorOrder(lock, target, this.beanName, this.methods);
+				outside.forEach((outer) -> order.check(outer, target));
+				outside.forEach((outer) -> order.check(outer, proxy.getClass()));
 			}
+			outside.add(advisor);
 			this.asyncInside |= !this.advised.isEmpty() && advisor.getAdvice() instanceof AsyncExecutionInterceptor;
 		}
 	}

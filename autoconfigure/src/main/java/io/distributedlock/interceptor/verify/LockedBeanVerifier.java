@@ -174,22 +174,24 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 	@Override
 	public void onApplicationEvent(ContextRefreshedEvent event) {
 		if (event.getApplicationContext() instanceof ConfigurableApplicationContext context && context.isActive()
-				&& isNearestTo(context.getBeanFactory())) {
+				&& isNearest(this.beanFactory, context.getBeanFactory(), LockedBeanVerifier.class)) {
 			new ChildContextCheck(this.methods, this.selfInvocations).check(context);
 		}
 	}
 
-	/** Returns whether no context between the two, nor the child, has a verifier. */
-	private boolean isNearestTo(ConfigurableListableBeanFactory child) {
-		if (child == this.beanFactory) {
-			return false;
+	/**
+	 * Returns whether a context is the nearest one above another that has a bean.
+	 * @param nearest the factory of the context, which has the bean
+	 * @param child the factory of the other one, which is below it if that is true
+	 * @param type the type of the bean
+	 */
+	public static boolean isNearest(BeanFactory nearest, ConfigurableListableBeanFactory child, Class<?> type) {
+		BeanFactory context = child;
+		while (context != nearest && context instanceof ConfigurableListableBeanFactory present
+				&& present.getBeanNamesForType(type, true, false).length == 0) {
+			context = present.getParentBeanFactory();
 		}
-		@Nullable BeanFactory candidate = child;
-		while (candidate instanceof ConfigurableListableBeanFactory present && present != this.beanFactory
-				&& present.getBeanNamesForType(LockedBeanVerifier.class, true, false).length == 0) {
-			candidate = present.getParentBeanFactory();
-		}
-		return candidate == this.beanFactory;
+		return context == nearest && context != child;
 	}
 
 	/** The start of a child fails in the thread that starts it. */
@@ -234,9 +236,8 @@ public final class LockedBeanVerifier implements BeanFactoryPostProcessor, Smart
 
 	private void checkProxies(Object bean, String beanName) {
 		try {
-			new LockedBeanCheck(bean, beanName, this.methods, this.selfInvocations,
-					this.started ? this.operations : null)
-				.check();
+			new LockedBeanCheck(bean, beanName, this.methods, this.started ? this.operations : null).check()
+				.forEach(this.selfInvocations::check);
 		}
 		catch (LockConfigurationException ex) {
 			throw (ex.error() == LockError.NOT_ADVISED && !hasLocks()) ? withoutLocks(bean, beanName) : ex;

@@ -277,6 +277,37 @@ class KeyExpressionsTests {
 		assertThatNoException().isThrownBy(() -> this.proxies.read(Projecting.class));
 	}
 
+	@Test
+	void getterThatFailsIsCalledOnce() {
+		Refusing good = new Refusing(false);
+		Refusing bad = new Refusing(true);
+		this.orders.byGetter(good);
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> this.orders.byGetter(bad))
+			.withMessageContaining("#order.number");
+		assertThat(good.calls).isOne();
+		assertThat(bad.calls).isOne();
+	}
+
+	static class Refusing {
+
+		private final boolean refusing;
+
+		private int calls;
+
+		Refusing(boolean refusing) {
+			this.refusing = refusing;
+		}
+
+		public String getNumber() {
+			this.calls++;
+			if (this.refusing) {
+				throw new IllegalStateException("no number");
+			}
+			return "1";
+		}
+
+	}
+
 	record Order(String id, String owner) {
 	}
 
@@ -412,6 +443,10 @@ class KeyExpressionsTests {
 		@DistributedLock("#value")
 		void any(Object value) {
 			this.calls++;
+		}
+
+		@DistributedLock("#order.number")
+		void byGetter(Refusing order) {
 		}
 
 		@DistributedLock("@tenants.failing()")
