@@ -27,8 +27,8 @@ public final class SqlErrors {
 	/** The server ended the statement because of {@code max_statement_time}. */
 	static final int MARIADB_STATEMENT_TIMEOUT = 1969;
 
-	/** The server ended the statement because of {@code max_execution_time}. */
-	private static final int MYSQL_STATEMENT_TIMEOUT = 3024;
+	/** {@code KILL QUERY}, {@code max_statement_time}, {@code max_execution_time}. */
+	private static final Set<Integer> MYSQL_STATEMENT_ENDED = Set.of(1317, MARIADB_STATEMENT_TIMEOUT, 3024);
 
 	private static final int H2_LOCK_TIMEOUT = 50200;
 
@@ -90,8 +90,7 @@ public final class SqlErrors {
 	 */
 	public static boolean isHeldByAnother(SQLException ex) {
 		return isContention(ex) || STATEMENT_ENDED.equals(state(ex))
-				|| (!isH2(ex) && (ex.getErrorCode() == MYSQL_NO_WAIT || ex.getErrorCode() == MARIADB_STATEMENT_TIMEOUT
-						|| ex.getErrorCode() == MYSQL_STATEMENT_TIMEOUT));
+				|| (!isH2(ex) && (ex.getErrorCode() == MYSQL_NO_WAIT || MYSQL_STATEMENT_ENDED.contains(ex.getErrorCode())));
 	}
 
 	/**
@@ -128,7 +127,7 @@ public final class SqlErrors {
 			return LockError.STORE_UNSUITABLE;
 		}
 		if (ex instanceof SQLTimeoutException || isRowLocked(ex) || STATEMENT_ENDED.equals(state(ex))
-				|| ex.getErrorCode() == MARIADB_STATEMENT_TIMEOUT || ex.getErrorCode() == MYSQL_STATEMENT_TIMEOUT) {
+				|| MYSQL_STATEMENT_ENDED.contains(ex.getErrorCode())) {
 			return LockError.STORE_TIMEOUT;
 		}
 		return isReadOnly(ex) ? LockError.WRITES_REFUSED : LockError.STORE_FAILED;
