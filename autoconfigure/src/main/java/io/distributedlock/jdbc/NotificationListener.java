@@ -16,8 +16,8 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import io.distributedlock.jdbc.connection.ConnectionSource;
 import io.distributedlock.jdbc.connection.DedicatedConnection;
+import io.distributedlock.jdbc.connection.LockDataSource;
 import io.distributedlock.jdbc.connection.SqlCallExecutor;
 import io.distributedlock.jdbc.dialect.Dialect;
 import io.distributedlock.jdbc.dialect.NotificationPayload;
@@ -60,7 +60,7 @@ final class NotificationListener implements AutoCloseable {
 
 	private static final Log logger = LogFactory.getLog(NotificationListener.class);
 
-	private final ConnectionSource connections;
+	private final LockDataSource connections;
 
 	private final SqlCallExecutor calls;
 
@@ -87,7 +87,7 @@ final class NotificationListener implements AutoCloseable {
 
 	private boolean warned;
 
-	NotificationListener(ConnectionSource connections, SqlCallExecutor calls) {
+	NotificationListener(LockDataSource connections, SqlCallExecutor calls) {
 		this.connections = connections;
 		this.calls = calls;
 	}

@@ -29,7 +29,6 @@ import org.springframework.jdbc.datasource.UserCredentialsDataSourceAdapter;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
-import io.distributedlock.jdbc.connection.ConnectionSource;
 import io.distributedlock.jdbc.connection.LockDataSource;
 import io.distributedlock.jdbc.dialect.H2Dialect;
 import io.distributedlock.provider.AttemptResult;
@@ -163,8 +162,7 @@ class ApplicationPoolTests {
 						}
 						return method.invoke(connection, arguments);
 					});
-			try (ConnectionSource connections = LockDataSource.of(new SingleConnectionDataSource(failing, true), 1)
-				.connections()) {
+			try (LockDataSource connections = LockDataSource.of(new SingleConnectionDataSource(failing, true), 1)) {
 				Connection borrowed = connections.borrow(Deadline.after(PATIENCE));
 				assertThatExceptionOfType(SQLException.class).isThrownBy(
 						() -> connections.run(borrowed, new H2Dialect("distributed_lock"), 0, (any, dialect) -> true));

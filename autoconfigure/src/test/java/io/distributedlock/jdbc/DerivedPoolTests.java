@@ -29,7 +29,6 @@ import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.engine.LockTemplate;
 import io.distributedlock.engine.grant.LockSettings;
-import io.distributedlock.jdbc.connection.ConnectionSource;
 import io.distributedlock.jdbc.connection.LockDataSource;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockTimer;
@@ -63,8 +62,7 @@ class DerivedPoolTests {
 	}
 
 	/** Opens a connection, and not one that the pool has already. */
-	private static void connect(LockDataSource derived) {
-		ConnectionSource connections = derived.connections();
+	private static void connect(LockDataSource connections) {
 		connections.discard(connections.borrow(Deadline.after(PATIENCE)));
 		// The pool may have tried the last password, which H2 punishes by a pause.
 		await().atMost(PATIENCE).ignoreExceptionsInstanceOf(LockProviderException.class).until(() -> {
@@ -142,7 +140,7 @@ class DerivedPoolTests {
 				LockDataSource derived = LockDataSource.derive(routing(Map.of("a", TestDatabases.h2()), application), 1,
 						CALL_TIMEOUT)) {
 			connect(derived);
-			assertThat(derived.connections().isOwn()).isTrue();
+			assertThat(derived.isOwn()).isTrue();
 		}
 	}
 

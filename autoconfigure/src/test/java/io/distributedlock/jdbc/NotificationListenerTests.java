@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-import io.distributedlock.jdbc.connection.ConnectionSource;
+import io.distributedlock.jdbc.connection.LockDataSource;
 import io.distributedlock.jdbc.connection.SqlCallExecutor;
 import io.distributedlock.jdbc.dialect.NotificationPayload;
 
@@ -14,7 +14,7 @@ import static org.mockito.Mockito.mock;
 /** Contenders that the listener knows. */
 class NotificationListenerTests {
 
-	private final NotificationListener listener = new NotificationListener(mock(ConnectionSource.class),
+	private final NotificationListener listener = new NotificationListener(mock(LockDataSource.class),
 			mock(SqlCallExecutor.class));
 
 	@AfterEach

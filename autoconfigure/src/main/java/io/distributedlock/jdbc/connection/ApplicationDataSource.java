@@ -25,7 +25,7 @@ import io.distributedlock.provider.LockThreads;
  * connections get their own settings back before they are returned. The server does not
  * bound their statements, so that one that is overdue is cancelled there.
  */
-class ApplicationDataSource extends ConnectionSource {
+class ApplicationDataSource extends LockDataSource {
 
 	private static final Log logger = LogFactory.getLog(ApplicationDataSource.class);
 

@@ -33,7 +33,7 @@ final class ApplicationHikariPool extends ApplicationDataSource {
 	@Override
 	void remove(Connection closed) {
 		// Also behind proxies such as those of p6spy
-		ProxyConnection pooled = ConnectionSource.find(closed, ProxyConnection.class);
+		ProxyConnection pooled = LockDataSource.find(closed, ProxyConnection.class);
 		if (pooled != null) {
 			this.pool.evictConnection(pooled);
 		}

@@ -43,7 +43,7 @@ final class HikariSupport {
 	 * none.
 	 */
 	static @Nullable HikariDataSource unwrap(DataSource dataSource) {
-		return ConnectionSource.find(dataSource, HikariDataSource.class);
+		return LockDataSource.find(dataSource, HikariDataSource.class);
 	}
 
 	/**

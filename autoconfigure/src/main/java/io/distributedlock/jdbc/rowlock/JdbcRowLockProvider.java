@@ -68,7 +68,7 @@ public final class JdbcRowLockProvider extends TableLockProvider {
 			JdbcLockSettings settings, LockTimer timer) {
 		super(dataSource, settings, timer);
 		requireOwn(rows);
-		this.pool = new RowLockPool(rows.connections());
+		this.pool = new RowLockPool(rows);
 		this.rowCalls = new SqlCallExecutor(this.pool, settings.table(), timer);
 		this.locks = new RowLocks(this.pool, this.rowCalls, settings.table(), callTimeout);
 		this.heldRows = new HeldRows(this.pool, callTimeout, timer);
@@ -77,7 +77,7 @@ public final class JdbcRowLockProvider extends TableLockProvider {
 	}
 
 	private static void requireOwn(LockDataSource rows) {
-		if (!rows.connections().isOwn()) {
+		if (!rows.isOwn()) {
 			throw new LockConfigurationException(LockError.INVALID_PROPERTY,
 					"The property distributed-lock.jdbc.strategy is row-lock, which needs a connection pool of its "
 							+ "own, but the settings for one cannot be read from the DataSource",
