@@ -52,9 +52,9 @@ final class MariaDbDialect extends MySqlCompatibleDialect {
 
 	/** MariaDB has time-outs of its own for sessions that are idle in a transaction. */
 	@Override
-	RowLockSession rowLockSession() {
-		return new RowLockSession("CONNECTION_ID()", null,
-				(idle) -> idleTimeouts(Long.toString(RowLockSession.seconds(idle, LONGEST_IDLE_SECONDS))),
+	public RowLockStatements rowLocks() {
+		return new RowLockStatements(this, "CONNECTION_ID()", null,
+				(idle) -> idleTimeouts(Long.toString(idleSeconds(idle))),
 				idleTimeouts("DEFAULT"));
 	}
 
@@ -79,10 +79,7 @@ final class MariaDbDialect extends MySqlCompatibleDialect {
 	@Override
 	public List<RenewalOutcome> renew(Connection connection, List<Renewal> renewals) throws SQLException {
 		String batch = json(renewals);
-		Set<String> renewed = leases(connection, sql(RENEW), batch);
-		// A lease that was not renewed is unknown if its row is locked, else lost.
-		Set<String> held = (renewed.size() < renewals.size()) ? stillHeld(connection, batch) : renewed;
-		return outcomes(renewals, renewed, held);
+		return outcomes(connection, renewals, leases(connection, sql(RENEW), batch), STILL_HELD, batch);
 	}
 
 }

@@ -57,9 +57,9 @@ final class MySqlDialect extends MySqlCompatibleDialect {
 
 	/** The sessions send no other statements that the bound would concern. */
 	@Override
-	RowLockSession rowLockSession() {
-		return new RowLockSession("CONNECTION_ID()", (wait) -> "SET max_execution_time = " + wait.toMillis(),
-				(idle) -> "SET wait_timeout = " + RowLockSession.seconds(idle, LONGEST_IDLE_SECONDS),
+	public RowLockStatements rowLocks() {
+		return new RowLockStatements(this, "CONNECTION_ID()", (wait) -> "SET max_execution_time = " + wait.toMillis(),
+				(idle) -> "SET wait_timeout = " + idleSeconds(idle),
 				"SET wait_timeout = DEFAULT");
 	}
 
@@ -86,8 +86,7 @@ final class MySqlDialect extends MySqlCompatibleDialect {
 		long now = Sql.query(connection, sql(CLOCK), (row) -> row.getLong(1)).get(0);
 		Sql.update(connection, sql(RENEW), now, batch);
 		Set<String> renewed = leases(connection, sql(RENEWED), batch, now);
-		// A lease that was not renewed is unknown if its row is locked, else lost.
-		return outcomes(renewals, renewed, stillHeld(connection, batch));
+		return outcomes(connection, renewals, renewed, STILL_HELD, batch);
 	}
 
 }

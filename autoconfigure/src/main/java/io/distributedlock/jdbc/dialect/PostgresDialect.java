@@ -105,8 +105,6 @@ public final class PostgresDialect extends Dialect {
 			FROM batch w LEFT JOIN renewed d ON d.lock_key = w.k AND d.owner = w.o LEFT JOIN {table} l ON l.lock_key = w.k
 			ORDER BY w.i""";
 
-	private static final String SWEEP = "DELETE FROM {table} WHERE lock_key = ANY(?) AND {deletable}";
-
 	/** Is refused without a unique index of the key. */
 	private static final String INSERT_NOTHING_TWICE = """
 			INSERT INTO {table} (lock_key, grant_order) SELECT ?, 1 WHERE false ON CONFLICT (lock_key) DO NOTHING""";
@@ -116,7 +114,7 @@ public final class PostgresDialect extends Dialect {
 	private final String channel;
 
 	public PostgresDialect(String table) {
-		super("postgresql", table, words(channel(table)), ATTEMPT);
+		super("postgresql", table, words(channel(table)), ATTEMPT, ATTEMPT_FREE);
 		this.channel = channel(table);
 	}
 
@@ -186,6 +184,11 @@ public final class PostgresDialect extends Dialect {
 	}
 
 	@Override
+	String keyType() {
+		return "text";
+	}
+
+	@Override
 	Object stored(String key) {
 		return key;
 	}
@@ -206,16 +209,11 @@ public final class PostgresDialect extends Dialect {
 	 * lock time-out, each as long as that, so that the bound of statements ends it.
 	 */
 	@Override
-	RowLockSession rowLockSession() {
-		return new RowLockSession("pg_backend_pid()", (wait) -> "SET LOCAL statement_timeout = " + wait.toMillis(),
+	public RowLockStatements rowLocks() {
+		return new RowLockStatements(this, "pg_backend_pid()", (wait) -> "SET LOCAL statement_timeout = " + wait.toMillis(),
 				(idle) -> "SET LOCAL idle_in_transaction_session_timeout = "
 						+ Math.min(idle.toMillis() + 1, Integer.MAX_VALUE),
 				null);
-	}
-
-	@Override
-	public boolean isAbortable() {
-		return true;
 	}
 
 	@Override
@@ -250,11 +248,6 @@ public final class PostgresDialect extends Dialect {
 	}
 
 	@Override
-	long attemptFree(Connection connection, RowAttempt attempt) throws SQLException {
-		return orderOfFree(connection, sql(ATTEMPT_FREE), attempt);
-	}
-
-	@Override
 	public boolean release(Connection connection, String key, String owner, String process) throws SQLException {
 		return !Sql.query(connection, sql(RELEASE), PostgresDialect::isNotified, process, key, owner).isEmpty();
 	}
@@ -275,19 +268,10 @@ public final class PostgresDialect extends Dialect {
 
 	@Override
 	public List<RenewalOutcome> renew(Connection connection, List<Renewal> renewals) throws SQLException {
-		Object[] keys = renewals.stream().map(Renewal::key).toArray();
-		Object[] owners = renewals.stream().map(Renewal::owner).toArray();
-		Object[] leases = renewals.stream().map(Renewal::leaseMicros).toArray();
 		return Sql.query(connection, sql(RENEW),
 				(row) -> row.getBoolean(1) ? RenewalOutcome.RENEWED
 						: row.getBoolean(2) ? RenewalOutcome.UNKNOWN : RenewalOutcome.NOT_HELD,
-				connection.createArrayOf("text", keys), connection.createArrayOf("text", owners),
-				connection.createArrayOf("bigint", leases));
-	}
-
-	@Override
-	public int sweep(Connection connection, List<String> keys, long retentionMicros) throws SQLException {
-		return Sql.update(connection, sql(SWEEP), connection.createArrayOf("text", keys.toArray()), retentionMicros);
+				arrays(connection, renewals));
 	}
 
 }

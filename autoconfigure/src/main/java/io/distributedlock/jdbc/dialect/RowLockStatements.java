@@ -30,21 +30,35 @@ public final class RowLockStatements {
 	/** For one row: a scan of the table would wait for each row that is locked. */
 	private static final String DELETE = "DELETE FROM {table} WHERE lock_key = ?";
 
-	private final UnaryOperator<String> words;
+	private final Dialect dialect;
 
-	private final Function<String, Object> stored;
+	private final String session;
 
-	private final RowLockSession session;
+	private final @Nullable Function<Duration, String> bound;
+
+	private final Function<Duration, String> keep;
+
+	private final @Nullable String restore;
 
 	/**
 	 * Creates the statements.
-	 * @param words fills the words of the dialect into a template
-	 * @param stored returns a key as the value of the key column
+	 * @param dialect the words
+	 * @param session the expression for the id of the session, by which the server can
+	 * end it
+	 * @param bound the statement that bounds a wait for a row, or {@code null} if the
+	 * settings of the session do
+	 * @param keep the statement that answers while the session lives, and lets the server
+	 * end it once it was idle for a time
+	 * @param restore the statement that undoes this after the transaction, or
+	 * {@code null} if its end does
 	 */
-	RowLockStatements(UnaryOperator<String> words, Function<String, Object> stored, RowLockSession session) {
-		this.words = words;
-		this.stored = stored;
+	RowLockStatements(Dialect dialect, String session, @Nullable Function<Duration, String> bound,
+			Function<Duration, String> keep, @Nullable String restore) {
+		this.dialect = dialect;
 		this.session = session;
+		this.bound = bound;
+		this.keep = keep;
+		this.restore = restore;
 	}
 
 	/**
@@ -55,12 +69,12 @@ public final class RowLockStatements {
 	 * after the wait
 	 */
 	public @Nullable Long lock(Connection connection, String key, RowWait wait, Duration bound) throws SQLException {
-		String statement = this.words.apply(LOCK.replace("{session}", this.session.id()));
+		String statement = this.dialect.sql(LOCK.replace("{session}", this.session));
 		String sql = (wait == RowWait.NONE) ? statement + " NOWAIT" : statement;
-		if (wait == RowWait.QUEUE && this.session.bound() != null) {
-			Sql.execute(connection, this.session.bound().apply(bound));
+		if (wait == RowWait.QUEUE && this.bound != null) {
+			Sql.execute(connection, this.bound.apply(bound));
 		}
-		List<Long> sessions = Sql.query(connection, sql, (row) -> row.getLong(1), this.stored.apply(key));
+		List<Long> sessions = Sql.query(connection, sql, (row) -> row.getLong(1), this.dialect.stored(key));
 		return sessions.isEmpty() ? null : sessions.get(0);
 	}
 
@@ -69,7 +83,7 @@ public final class RowLockStatements {
 	 * one on the gap between its neighbours in some databases.
 	 */
 	public void insert(Connection connection, String key) throws SQLException {
-		Sql.update(connection, this.words.apply(INSERT), this.stored.apply(key));
+		Sql.update(connection, this.dialect.sql(INSERT), this.dialect.stored(key));
 		connection.commit();
 	}
 
@@ -78,7 +92,7 @@ public final class RowLockStatements {
 	 * transaction, once it was idle for a time.
 	 */
 	public void keep(Connection connection, Duration idle) throws SQLException {
-		Sql.execute(connection, this.session.keep().apply(idle));
+		Sql.execute(connection, this.keep.apply(idle));
 	}
 
 	/**
@@ -92,8 +106,8 @@ public final class RowLockStatements {
 
 	/** Undoes what {@link #keep} has set, after the end of the transaction. */
 	public void restore(Connection connection) throws SQLException {
-		if (this.session.restore() != null) {
-			Sql.execute(connection, this.session.restore());
+		if (this.restore != null) {
+			Sql.execute(connection, this.restore);
 		}
 	}
 
@@ -105,10 +119,10 @@ public final class RowLockStatements {
 	public int sweep(Connection connection, int limit, long retentionMicros) throws SQLException {
 		connection.setAutoCommit(false);
 		try {
-			List<Object> keys = Sql.query(connection, this.words.apply(OLD_ROWS), (row) -> row.getObject(1),
-					this.stored.apply(LockKeyEncoder.ROW), this.stored.apply(END), retentionMicros, limit);
+			List<Object> keys = Sql.query(connection, this.dialect.sql(OLD_ROWS), (row) -> row.getObject(1),
+					this.dialect.stored(LockKeyEncoder.ROW), this.dialect.stored(END), retentionMicros, limit);
 			for (Object key : keys) {
-				Sql.update(connection, this.words.apply(DELETE), key);
+				Sql.update(connection, this.dialect.sql(DELETE), key);
 			}
 			connection.commit();
 			return keys.size();
