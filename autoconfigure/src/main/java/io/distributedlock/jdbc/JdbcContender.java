@@ -22,7 +22,7 @@ import io.distributedlock.provider.StoreCall;
  * lock was reserved for it write the row at once. The others read it, and write only if
  * that would change it.
  */
-final class JdbcContender implements LockContender, NotifiedContender {
+final class JdbcContender implements LockContender {
 
 	private final LockTable table;
 
@@ -63,12 +63,12 @@ final class JdbcContender implements LockContender, NotifiedContender {
 		this.key = key;
 		this.storedKey = storedKey;
 		this.signal = signal;
-		NotifiedContender earlier = listener.find(storedKey);
+		JdbcContender earlier = listener.find(storedKey);
 		this.sinceMicros = (earlier != null) ? earlier.sinceMicros() : null;
 	}
 
-	@Override
-	public void onNotification(NotificationPayload payload) {
+	/** Handles a notification: the lock was released, or an entry was withdrawn. */
+	void onNotification(NotificationPayload payload) {
 		if (this.table.process().equals(payload.reserved())) {
 			this.reserved = true;
 			this.signal.send();
@@ -79,18 +79,24 @@ final class JdbcContender implements LockContender, NotifiedContender {
 		}
 	}
 
-	@Override
-	public void onListeningChanged() {
+	/** Handles the begin or the end of listening: a notification may be lost. */
+	void onListeningChanged() {
 		this.signal.send();
 	}
 
-	@Override
-	public @Nullable Long sinceMicros() {
+	/**
+	 * Returns when this process was first refused, in microseconds since 1970 by the
+	 * database's clock, or {@code null} if it was not.
+	 */
+	@Nullable Long sinceMicros() {
 		return this.sinceMicros;
 	}
 
-	@Override
-	public boolean hasAttemptedSince(long nanos) {
+	/**
+	 * Whether the contender attempted or polled since then.
+	 * @param nanos an instant of {@link System#nanoTime()}
+	 */
+	boolean hasAttemptedSince(long nanos) {
 		return this.lastAttemptNanos - nanos >= 0;
 	}
 

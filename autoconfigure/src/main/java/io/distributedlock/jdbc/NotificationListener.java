@@ -21,7 +21,7 @@ import io.distributedlock.jdbc.connection.LockDataSource;
 import io.distributedlock.jdbc.connection.SqlCallExecutor;
 import io.distributedlock.jdbc.dialect.Dialect;
 import io.distributedlock.jdbc.dialect.NotificationPayload;
-import io.distributedlock.jdbc.dialect.PostgresSession;
+import io.distributedlock.jdbc.dialect.PostgresDialect;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockThreads;
@@ -65,7 +65,7 @@ final class NotificationListener implements AutoCloseable {
 	private final SqlCallExecutor calls;
 
 	/** The contenders of this process that wait, by the texts of their key columns. */
-	private final Map<String, NotifiedContender> contenders = new ConcurrentHashMap<>();
+	private final Map<String, JdbcContender> contenders = new ConcurrentHashMap<>();
 
 	private final ExecutorService executor = LockThreads.pool("jdbc-listener", 1);
 
@@ -98,16 +98,16 @@ final class NotificationListener implements AutoCloseable {
 	}
 
 	/** Registers a contender of this process that waits, instead of an earlier one. */
-	void register(String key, NotifiedContender contender) {
+	void register(String key, JdbcContender contender) {
 		this.contenders.put(key, contender);
 	}
 
 	/** Returns the registered contender of a key, or {@code null}. */
-	@Nullable NotifiedContender find(String key) {
+	@Nullable JdbcContender find(String key) {
 		return this.contenders.get(key);
 	}
 
-	void unregister(String key, NotifiedContender contender) {
+	void unregister(String key, JdbcContender contender) {
 		this.contenders.remove(key, contender);
 	}
 
@@ -184,7 +184,7 @@ final class NotificationListener implements AutoCloseable {
 	/** Forwards a payload to the contender of its key. Ignores one that is not valid. */
 	void forward(String text) {
 		NotificationPayload payload = NotificationPayload.parse(text);
-		NotifiedContender contender = (payload != null) ? find(payload.key()) : null;
+		JdbcContender contender = (payload != null) ? find(payload.key()) : null;
 		if (payload != null && contender != null) {
 			contender.onNotification(payload);
 		}
@@ -200,7 +200,7 @@ final class NotificationListener implements AutoCloseable {
 			this.connection = listening;
 			if (listening != null && receivesSelfTest(listening, channel)) {
 				this.receiving = true;
-				this.contenders.values().forEach(NotifiedContender::onListeningChanged);
+				this.contenders.values().forEach(JdbcContender::onListeningChanged);
 				receive(listening);
 			}
 			else if (!this.closed) {
@@ -217,7 +217,7 @@ final class NotificationListener implements AutoCloseable {
 			this.connection = null;
 			if (this.receiving) {
 				this.receiving = false;
-				this.contenders.values().forEach(NotifiedContender::onListeningChanged);
+				this.contenders.values().forEach(JdbcContender::onListeningChanged);
 			}
 		}
 	}
@@ -245,12 +245,12 @@ final class NotificationListener implements AutoCloseable {
 	 * or one has another than before.
 	 */
 	private boolean sharesSessions(Connection connection) throws SQLException {
-		int session = PostgresSession.processId(connection);
+		int session = PostgresDialect.processId(connection);
 		boolean shared = false;
 		for (int round = 0; round < SESSION_TESTS && !shared; round++) {
 			int other = this.calls.execute(CallKind.ACQUIRE, Duration.ofMillis(SELF_TEST_MILLIS),
-					(any, dialect) -> PostgresSession.processId(any));
-			shared = other == session || PostgresSession.processId(connection) != session;
+					(any, dialect) -> PostgresDialect.processId(any));
+			shared = other == session || PostgresDialect.processId(connection) != session;
 		}
 		return shared;
 	}

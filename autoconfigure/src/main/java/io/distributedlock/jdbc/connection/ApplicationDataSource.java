@@ -12,6 +12,8 @@ import java.util.concurrent.TimeoutException;
 
 import javax.sql.DataSource;
 
+import com.zaxxer.hikari.HikariDataSource;
+import com.zaxxer.hikari.pool.ProxyConnection;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -23,9 +25,10 @@ import io.distributedlock.provider.LockThreads;
 /**
  * {@code DataSource} that the application gives or shares, in most cases a pool. Its
  * connections get their own settings back before they are returned. The server does not
- * bound their statements, so that one that is overdue is cancelled there.
+ * bound their statements, so that one that is overdue is cancelled there. Hikari may be
+ * missing: no other type of it than that of a field is used unless it was found.
  */
-class ApplicationDataSource extends LockDataSource {
+final class ApplicationDataSource extends LockDataSource {
 
 	private static final Log logger = LogFactory.getLog(ApplicationDataSource.class);
 
@@ -34,6 +37,8 @@ class ApplicationDataSource extends LockDataSource {
 	private static final long CANCEL_MILLIS = 50;
 
 	private final DataSource dataSource;
+
+	private final @Nullable HikariDataSource hikari;
 
 	private final int size;
 
@@ -44,21 +49,22 @@ class ApplicationDataSource extends LockDataSource {
 
 	ApplicationDataSource(DataSource dataSource, int size) {
 		this.dataSource = dataSource;
-		this.size = size;
+		this.hikari = HIKARI ? HikariSupport.unwrap(dataSource) : null;
+		this.size = (this.hikari != null) ? Math.min(size, this.hikari.getMaximumPoolSize()) : size;
 	}
 
 	@Override
-	public final boolean isOwn() {
+	public boolean isOwn() {
 		return false;
 	}
 
 	@Override
-	public final int size() {
+	public int size() {
 		return this.size;
 	}
 
 	@Override
-	public final Connection borrow(Deadline deadline) {
+	public Connection borrow(Deadline deadline) {
 		return borrow();
 	}
 
@@ -73,6 +79,9 @@ class ApplicationDataSource extends LockDataSource {
 
 	@Override
 	public DedicatedConnection openDedicated() throws SQLException {
+		if (this.hikari != null) {
+			return HikariSupport.openDedicated(this.hikari);
+		}
 		Connection connection = borrow();
 		try {
 			connection.setAutoCommit(true);
@@ -86,7 +95,7 @@ class ApplicationDataSource extends LockDataSource {
 
 	/** Restores the settings of the pool after the call. */
 	@Override
-	public final <T extends @Nullable Object> T run(Connection connection, Dialect dialect, int readMillis,
+	public <T extends @Nullable Object> T run(Connection connection, Dialect dialect, int readMillis,
 			SqlCall<T> call) throws SQLException {
 		int foundMillis = dialect.readLimit(connection);
 		dialect.limitReads(connection, readMillis);
@@ -148,7 +157,7 @@ class ApplicationDataSource extends LockDataSource {
 
 	/** Cancels the statement first: the abort of most drivers only closes the socket. */
 	@Override
-	public final void abort(Connection connection) {
+	public void abort(Connection connection) {
 		Statement statement = TrackedConnection.statement(connection);
 		if (statement != null) {
 			cancel(statement);
@@ -184,14 +193,14 @@ class ApplicationDataSource extends LockDataSource {
 	}
 
 	@Override
-	public final void close(Connection connection) {
+	public void close(Connection connection) {
 		if (TrackedConnection.end(connection)) {
 			super.close(connection);
 		}
 	}
 
 	@Override
-	public final void discard(Connection connection) {
+	public void discard(Connection connection) {
 		if (TrackedConnection.end(connection)) {
 			closePhysical(connection);
 			remove(TrackedConnection.target(connection));
@@ -202,12 +211,19 @@ class ApplicationDataSource extends LockDataSource {
 	 * Removes a connection from the pool, which finds out that it was closed when it gets
 	 * it back.
 	 */
-	void remove(Connection closed) {
-		super.close(closed);
+	private void remove(Connection closed) {
+		// Also behind proxies such as those of p6spy
+		Connection pooled = (this.hikari != null) ? find(closed, ProxyConnection.class) : null;
+		if (this.hikari != null && pooled != null) {
+			this.hikari.evictConnection(pooled);
+		}
+		else {
+			super.close(closed);
+		}
 	}
 
 	@Override
-	public final void close() {
+	public void close() {
 		this.cancellers.shutdown();
 	}
 

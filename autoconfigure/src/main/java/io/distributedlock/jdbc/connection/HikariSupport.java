@@ -34,10 +34,6 @@ final class HikariSupport {
 	private HikariSupport() {
 	}
 
-	static boolean isPool(DataSource dataSource) {
-		return dataSource instanceof HikariDataSource;
-	}
-
 	/**
 	 * Returns the Hikari pool behind a {@code DataSource}, or {@code null} if there is
 	 * none.

@@ -12,6 +12,7 @@ import java.util.function.Consumer;
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -48,7 +49,7 @@ public abstract class LockDataSource implements AutoCloseable {
 
 	private static final Log logger = LogFactory.getLog(LockDataSource.class);
 
-	private static final boolean HIKARI = ClassUtils.isPresent("com.zaxxer.hikari.HikariDataSource",
+	static final boolean HIKARI = ClassUtils.isPresent("com.zaxxer.hikari.HikariDataSource",
 			LockDataSource.class.getClassLoader());
 
 	/**
@@ -63,7 +64,7 @@ public abstract class LockDataSource implements AutoCloseable {
 	 * each thread and has no default
 	 */
 	public static LockDataSource derive(DataSource application, int size, Duration callTimeout) {
-		return create(application, size, callTimeout, null);
+		return derive(application, size, callTimeout, null);
 	}
 
 	/**
@@ -72,19 +73,14 @@ public abstract class LockDataSource implements AutoCloseable {
 	 * @param application the application's {@code DataSource}
 	 * @param size the largest number of connections
 	 * @param callTimeout how long a statement may take, also enforced in the database
-	 * @param customizer changes the settings of the pool before it is created; not called
-	 * where the application's pool is shared
+	 * @param customizer changes the settings of the pool before it is created, if any;
+	 * not called where the application's pool is shared
 	 * @return the source of connections
 	 * @throws LockConfigurationException if the customizer changed a setting that locks
 	 * need, or the {@code DataSource} chooses a database for each thread and has no
 	 * default
 	 */
 	public static LockDataSource derive(DataSource application, int size, Duration callTimeout,
-			Consumer<HikariConfig> customizer) {
-		return create(application, size, callTimeout, customizer);
-	}
-
-	private static LockDataSource create(DataSource application, int size, Duration callTimeout,
 			@Nullable Consumer<HikariConfig> customizer) {
 		DataSource target = unwrap(application);
 		HikariConfig config = HIKARI ? HikariSupport.configuration(target) : null;
@@ -132,9 +128,7 @@ public abstract class LockDataSource implements AutoCloseable {
 	 * each thread and has no default
 	 */
 	public static LockDataSource of(DataSource dataSource, int size) {
-		DataSource target = unwrap(dataSource);
-		LockDataSource hikari = HIKARI ? ApplicationHikariPool.find(target, size) : null;
-		return (hikari != null) ? hikari : new ApplicationDataSource(target, size);
+		return new ApplicationDataSource(unwrap(dataSource), size);
 	}
 
 	/**
@@ -176,7 +170,7 @@ public abstract class LockDataSource implements AutoCloseable {
 
 	/** Also finds it behind proxies such as those of p6spy. */
 	private static @Nullable AbstractRoutingDataSource routing(DataSource dataSource) {
-		boolean hidesNone = dataSource instanceof DelegatingDataSource || (HIKARI && HikariSupport.isPool(dataSource));
+		boolean hidesNone = dataSource instanceof DelegatingDataSource || (HIKARI && dataSource instanceof HikariDataSource);
 		return hidesNone ? null : find(dataSource, AbstractRoutingDataSource.class);
 	}
 

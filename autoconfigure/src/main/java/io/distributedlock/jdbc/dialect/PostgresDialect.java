@@ -7,6 +7,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 
+import org.postgresql.PGConnection;
+
 import org.springframework.util.ClassUtils;
 
 import io.distributedlock.provider.RenewalOutcome;
@@ -231,20 +233,34 @@ public final class PostgresDialect extends Dialect {
 		return this.channel;
 	}
 
-	/** Leaves a session alone that a pooler can give to other clients. */
+	/**
+	 * Leaves a session alone that a pooler can give to other clients, and keeps the
+	 * driver from preparing statements on the server, because the next call may reach
+	 * another session.
+	 */
 	@Override
 	public void prepareSession(Connection connection, Duration callTimeout) throws SQLException {
 		if (isPooled(connection)) {
-			PostgresSession.disableServerPreparation(connection);
+			connection.unwrap(PGConnection.class).setPrepareThreshold(0);
 		}
 		else {
 			super.prepareSession(connection, callTimeout);
 		}
 	}
 
+	/**
+	 * A pooler such as PgBouncer announces a process id of its own instead of that of the
+	 * server's process, and may give each transaction another session.
+	 */
 	@Override
 	public boolean isPooled(Connection connection) throws SQLException {
-		return DRIVER && PostgresSession.isPooled(connection);
+		return DRIVER && connection.isWrapperFor(PGConnection.class)
+				&& connection.unwrap(PGConnection.class).getBackendPID() != processId(connection);
+	}
+
+	/** Returns the id of the server's process that executes the statement. */
+	public static int processId(Connection connection) throws SQLException {
+		return Sql.query(connection, "SELECT pg_backend_pid()", (row) -> row.getInt(1)).get(0);
 	}
 
 	@Override
