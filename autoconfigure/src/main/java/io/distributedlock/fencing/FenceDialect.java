@@ -143,8 +143,9 @@ final class FenceDialect {
 		}
 		// 1 is an inserted row, or by the driver's default also one that was left as it
 		// is.
-		return count == CHANGED || execute(connection,
-				"SELECT token FROM " + this.table + " WHERE fence_key = ? FOR UPDATE", seconds, parameter(key)) == token;
+		return count == CHANGED
+				|| execute(connection, "SELECT token FROM " + this.table + " WHERE fence_key = ? FOR UPDATE", seconds,
+						parameter(key)) == token;
 	}
 
 	private long advanceInH2(Connection connection, String key, long token, int seconds) throws SQLException {

@@ -56,7 +56,8 @@ public final class FencedTransactions implements AutoCloseable {
 	 * Dialects by the URL of connections, because a {@code DataSource} can choose among
 	 * databases. Forgets those that the application has given up.
 	 */
-	private final Map<DataSource, Map<String, FenceDialect>> dialects = Collections.synchronizedMap(new WeakHashMap<>());
+	private final Map<DataSource, Map<String, FenceDialect>> dialects = Collections
+		.synchronizedMap(new WeakHashMap<>());
 
 	private final FenceSweeper sweeper;
 

@@ -46,7 +46,8 @@ final class NotificationConnection implements AutoCloseable {
 	 */
 	List<String> await(int millis) throws SQLException {
 		PGNotification[] notifications = this.driver.getNotifications(Math.max(millis, 1));
-		return (notifications != null) ? Stream.of(notifications).map(PGNotification::getParameter).toList() : List.of();
+		return (notifications != null) ? Stream.of(notifications).map(PGNotification::getParameter).toList()
+				: List.of();
 	}
 
 	boolean isAlive() throws SQLException {

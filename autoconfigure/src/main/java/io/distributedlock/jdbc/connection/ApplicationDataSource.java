@@ -95,8 +95,8 @@ final class ApplicationDataSource extends LockDataSource {
 
 	/** Restores the settings of the pool after the call. */
 	@Override
-	public <T extends @Nullable Object> T run(Connection connection, Dialect dialect, int readMillis,
-			SqlCall<T> call) throws SQLException {
+	public <T extends @Nullable Object> T run(Connection connection, Dialect dialect, int readMillis, SqlCall<T> call)
+			throws SQLException {
 		int foundMillis = dialect.readLimit(connection);
 		dialect.limitReads(connection, readMillis);
 		try {

@@ -170,7 +170,8 @@ public abstract class LockDataSource implements AutoCloseable {
 
 	/** Also finds it behind proxies such as those of p6spy. */
 	private static @Nullable AbstractRoutingDataSource routing(DataSource dataSource) {
-		boolean hidesNone = dataSource instanceof DelegatingDataSource || (HIKARI && dataSource instanceof HikariDataSource);
+		boolean hidesNone = dataSource instanceof DelegatingDataSource
+				|| (HIKARI && dataSource instanceof HikariDataSource);
 		return hidesNone ? null : find(dataSource, AbstractRoutingDataSource.class);
 	}
 

@@ -431,7 +431,9 @@ public abstract class Dialect {
 		}
 	}
 
-	/** Whether the key column compares bytes, or else is compared by {@link TableShape}. */
+	/**
+	 * Whether the key column compares bytes, or else is compared by {@link TableShape}.
+	 */
 	boolean isExact(int type) {
 		return type == Types.VARBINARY;
 	}

@@ -54,8 +54,7 @@ final class MariaDbDialect extends MySqlCompatibleDialect {
 	@Override
 	public RowLockStatements rowLocks() {
 		return new RowLockStatements(this, "CONNECTION_ID()", null,
-				(idle) -> idleTimeouts(Long.toString(idleSeconds(idle))),
-				idleTimeouts("DEFAULT"));
+				(idle) -> idleTimeouts(Long.toString(idleSeconds(idle))), idleTimeouts("DEFAULT"));
 	}
 
 	private static String idleTimeouts(String value) {

@@ -59,8 +59,7 @@ final class MySqlDialect extends MySqlCompatibleDialect {
 	@Override
 	public RowLockStatements rowLocks() {
 		return new RowLockStatements(this, "CONNECTION_ID()", (wait) -> "SET max_execution_time = " + wait.toMillis(),
-				(idle) -> "SET wait_timeout = " + idleSeconds(idle),
-				"SET wait_timeout = DEFAULT");
+				(idle) -> "SET wait_timeout = " + idleSeconds(idle), "SET wait_timeout = DEFAULT");
 	}
 
 	@Override

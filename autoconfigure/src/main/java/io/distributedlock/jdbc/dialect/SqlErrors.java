@@ -34,8 +34,8 @@ public final class SqlErrors {
 	private static final Codes ROW_LOCKED_NOW = new Codes(Set.of(), Set.of(), Set.of(3572));
 
 	/**
-	 * A time-out of the session; in MySQL {@code KILL QUERY},
-	 * {@code max_statement_time} and {@code max_execution_time}.
+	 * A time-out of the session; in MySQL {@code KILL QUERY}, {@code max_statement_time}
+	 * and {@code max_execution_time}.
 	 */
 	private static final Codes STATEMENT_ENDED = new Codes(Set.of("57014"), Set.of(),
 			Set.of(1317, MARIADB_STATEMENT_TIMEOUT, 3024));
