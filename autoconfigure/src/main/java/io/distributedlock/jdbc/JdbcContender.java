@@ -22,7 +22,7 @@ import io.distributedlock.provider.StoreCall;
  * lock was reserved for it write the row at once. The others read it, and write only if
  * that would change it.
  */
-final class JdbcContender implements LockContender {
+final class JdbcContender implements LockContender, NotifiedContender {
 
 	private final LockTable table;
 
@@ -63,12 +63,12 @@ final class JdbcContender implements LockContender {
 		this.key = key;
 		this.storedKey = storedKey;
 		this.signal = signal;
-		JdbcContender earlier = listener.find(storedKey);
+		NotifiedContender earlier = listener.find(storedKey);
 		this.sinceMicros = (earlier != null) ? earlier.sinceMicros() : null;
 	}
 
-	/** Handles a notification: the lock was released, or an entry was withdrawn. */
-	void onNotification(NotificationPayload payload) {
+	@Override
+	public void onNotification(NotificationPayload payload) {
 		if (this.table.process().equals(payload.reserved())) {
 			this.reserved = true;
 			this.signal.send();
@@ -79,24 +79,18 @@ final class JdbcContender implements LockContender {
 		}
 	}
 
-	/** Handles the begin or the end of listening: a notification may be lost. */
-	void onListeningChanged() {
+	@Override
+	public void onListeningChanged() {
 		this.signal.send();
 	}
 
-	/**
-	 * Returns when this process was first refused, in microseconds since 1970 by the
-	 * database's clock, or {@code null} if it was not.
-	 */
-	@Nullable Long sinceMicros() {
+	@Override
+	public @Nullable Long sinceMicros() {
 		return this.sinceMicros;
 	}
 
-	/**
-	 * Whether the contender attempted or polled since then.
-	 * @param nanos an instant of {@link System#nanoTime()}
-	 */
-	boolean hasAttemptedSince(long nanos) {
+	@Override
+	public boolean hasAttemptedSince(long nanos) {
 		return this.lastAttemptNanos - nanos >= 0;
 	}
 

@@ -45,7 +45,7 @@ public final class JdbcLockProvider extends TableLockProvider {
 	public JdbcLockProvider(LockDataSource dataSource, JdbcLockSettings settings, LockTimer timer) {
 		super(dataSource, settings, timer);
 		this.timer = timer;
-		this.listener = new NotificationListener(dataSource, calls());
+		this.listener = new NotificationListener(dataSource.connections(), calls());
 		sweeper().start();
 	}
 

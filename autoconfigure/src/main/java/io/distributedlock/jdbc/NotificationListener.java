@@ -16,8 +16,8 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.jdbc.connection.ConnectionSource;
 import io.distributedlock.jdbc.connection.DedicatedConnection;
-import io.distributedlock.jdbc.connection.LockDataSource;
 import io.distributedlock.jdbc.connection.SqlCallExecutor;
 import io.distributedlock.jdbc.dialect.Dialect;
 import io.distributedlock.jdbc.dialect.NotificationPayload;
@@ -60,12 +60,12 @@ final class NotificationListener implements AutoCloseable {
 
 	private static final Log logger = LogFactory.getLog(NotificationListener.class);
 
-	private final LockDataSource connections;
+	private final ConnectionSource connections;
 
 	private final SqlCallExecutor calls;
 
 	/** The contenders of this process that wait, by the texts of their key columns. */
-	private final Map<String, JdbcContender> contenders = new ConcurrentHashMap<>();
+	private final Map<String, NotifiedContender> contenders = new ConcurrentHashMap<>();
 
 	private final ExecutorService executor = LockThreads.pool("jdbc-listener", 1);
 
@@ -87,7 +87,7 @@ final class NotificationListener implements AutoCloseable {
 
 	private boolean warned;
 
-	NotificationListener(LockDataSource connections, SqlCallExecutor calls) {
+	NotificationListener(ConnectionSource connections, SqlCallExecutor calls) {
 		this.connections = connections;
 		this.calls = calls;
 	}
@@ -98,16 +98,16 @@ final class NotificationListener implements AutoCloseable {
 	}
 
 	/** Registers a contender of this process that waits, instead of an earlier one. */
-	void register(String key, JdbcContender contender) {
+	void register(String key, NotifiedContender contender) {
 		this.contenders.put(key, contender);
 	}
 
 	/** Returns the registered contender of a key, or {@code null}. */
-	@Nullable JdbcContender find(String key) {
+	@Nullable NotifiedContender find(String key) {
 		return this.contenders.get(key);
 	}
 
-	void unregister(String key, JdbcContender contender) {
+	void unregister(String key, NotifiedContender contender) {
 		this.contenders.remove(key, contender);
 	}
 
@@ -184,7 +184,7 @@ final class NotificationListener implements AutoCloseable {
 	/** Forwards a payload to the contender of its key. Ignores one that is not valid. */
 	void forward(String text) {
 		NotificationPayload payload = NotificationPayload.parse(text);
-		JdbcContender contender = (payload != null) ? find(payload.key()) : null;
+		NotifiedContender contender = (payload != null) ? find(payload.key()) : null;
 		if (payload != null && contender != null) {
 			contender.onNotification(payload);
 		}
@@ -200,7 +200,7 @@ final class NotificationListener implements AutoCloseable {
 			this.connection = listening;
 			if (listening != null && receivesSelfTest(listening, channel)) {
 				this.receiving = true;
-				this.contenders.values().forEach(JdbcContender::onListeningChanged);
+				this.contenders.values().forEach(NotifiedContender::onListeningChanged);
 				receive(listening);
 			}
 			else if (!this.closed) {
@@ -217,7 +217,7 @@ final class NotificationListener implements AutoCloseable {
 			this.connection = null;
 			if (this.receiving) {
 				this.receiving = false;
-				this.contenders.values().forEach(JdbcContender::onListeningChanged);
+				this.contenders.values().forEach(NotifiedContender::onListeningChanged);
 			}
 		}
 	}

@@ -29,6 +29,7 @@ import org.springframework.jdbc.datasource.UserCredentialsDataSourceAdapter;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.jdbc.connection.ConnectionSource;
 import io.distributedlock.jdbc.connection.LockDataSource;
 import io.distributedlock.jdbc.dialect.H2Dialect;
 import io.distributedlock.provider.AttemptResult;
@@ -162,7 +163,8 @@ class ApplicationPoolTests {
 						}
 						return method.invoke(connection, arguments);
 					});
-			try (LockDataSource connections = LockDataSource.of(new SingleConnectionDataSource(failing, true), 1)) {
+			try (ConnectionSource connections = LockDataSource.of(new SingleConnectionDataSource(failing, true), 1)
+				.connections()) {
 				Connection borrowed = connections.borrow(Deadline.after(PATIENCE));
 				assertThatExceptionOfType(SQLException.class).isThrownBy(
 						() -> connections.run(borrowed, new H2Dialect("distributed_lock"), 0, (any, dialect) -> true));

@@ -29,6 +29,7 @@ import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.engine.LockTemplate;
 import io.distributedlock.engine.grant.LockSettings;
+import io.distributedlock.jdbc.connection.ConnectionSource;
 import io.distributedlock.jdbc.connection.LockDataSource;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockTimer;
@@ -62,7 +63,8 @@ class DerivedPoolTests {
 	}
 
 	/** Opens a connection, and not one that the pool has already. */
-	private static void connect(LockDataSource connections) {
+	private static void connect(LockDataSource derived) {
+		ConnectionSource connections = derived.connections();
 		connections.discard(connections.borrow(Deadline.after(PATIENCE)));
 		// The pool may have tried the last password, which H2 punishes by a pause.
 		await().atMost(PATIENCE).ignoreExceptionsInstanceOf(LockProviderException.class).until(() -> {
@@ -140,7 +142,7 @@ class DerivedPoolTests {
 				LockDataSource derived = LockDataSource.derive(routing(Map.of("a", TestDatabases.h2()), application), 1,
 						CALL_TIMEOUT)) {
 			connect(derived);
-			assertThat(derived.isOwn()).isTrue();
+			assertThat(derived.connections().isOwn()).isTrue();
 		}
 	}
 

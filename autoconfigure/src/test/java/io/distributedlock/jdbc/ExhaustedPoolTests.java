@@ -87,7 +87,7 @@ class ExhaustedPoolTests {
 				LockDataSource locks = pool.equals("own")
 						? LockDataSource.derive(application, size, Duration.ofSeconds(30))
 						: LockDataSource.of(application, size);
-				SqlCallExecutor calls = new SqlCallExecutor(locks, "distributed_lock", timer)) {
+				SqlCallExecutor calls = new SqlCallExecutor(locks.connections(), "distributed_lock", timer)) {
 			Thread busy = new Thread(() -> {
 				try {
 					calls.execute(CallKind.ACQUIRE, Duration.ofMinutes(1), (connection, dialect) -> {

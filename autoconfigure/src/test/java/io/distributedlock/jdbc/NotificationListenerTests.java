@@ -4,25 +4,18 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-import io.distributedlock.jdbc.connection.LockDataSource;
+import io.distributedlock.jdbc.connection.ConnectionSource;
 import io.distributedlock.jdbc.connection.SqlCallExecutor;
 import io.distributedlock.jdbc.dialect.NotificationPayload;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.mockito.ArgumentMatchers.any;
-import static org.mockito.BDDMockito.given;
-import static org.mockito.BDDMockito.then;
 import static org.mockito.Mockito.mock;
 
 /** Contenders that the listener knows. */
 class NotificationListenerTests {
 
-	private final NotificationListener listener = new NotificationListener(mock(LockDataSource.class),
+	private final NotificationListener listener = new NotificationListener(mock(ConnectionSource.class),
 			mock(SqlCallExecutor.class));
-
-	private final JdbcContender first = mock(JdbcContender.class);
-
-	private final JdbcContender second = mock(JdbcContender.class);
 
 	@AfterEach
 	void close() {
@@ -31,34 +24,69 @@ class NotificationListenerTests {
 
 	@Test
 	void notificationReachesTheContenderOfItsKey() {
-		this.listener.register("orders", this.first);
-		this.listener.register("stock", this.second);
+		RecordingContender orders = new RecordingContender(0);
+		RecordingContender stock = new RecordingContender(0);
+		this.listener.register("orders", orders);
+		this.listener.register("stock", stock);
 		this.listener.forward("- - - orders");
 		this.listener.forward("- - - unknown");
 		this.listener.forward("stock");
-		then(this.first).should().onNotification(any());
-		then(this.second).shouldHaveNoInteractions();
+		assertThat(orders.notifications).isEqualTo(1);
+		assertThat(stock.notifications).isZero();
 	}
 
 	@Test
 	void earlierContenderDoesNotUnregisterALaterOne() {
-		this.listener.register("orders", this.first);
-		this.listener.register("orders", this.second);
-		this.listener.unregister("orders", this.first);
+		RecordingContender earlier = new RecordingContender(0);
+		RecordingContender later = new RecordingContender(0);
+		this.listener.register("orders", earlier);
+		this.listener.register("orders", later);
+		this.listener.unregister("orders", earlier);
 		this.listener.forward("- - - orders");
-		then(this.first).shouldHaveNoInteractions();
-		then(this.second).should().onNotification(any());
-		this.listener.unregister("orders", this.second);
+		assertThat(earlier.notifications).isZero();
+		assertThat(later.notifications).isEqualTo(1);
+		this.listener.unregister("orders", later);
 		assertThat(this.listener.contenders()).isZero();
 	}
 
 	@Test
 	void idleContendersAreUnregistered() {
-		given(this.second.hasAttemptedSince(10)).willReturn(true);
-		this.listener.register("idle", this.first);
-		this.listener.register("active", this.second);
+		this.listener.register("idle", new RecordingContender(9));
+		this.listener.register("active", new RecordingContender(10));
 		this.listener.unregisterIdleSince(10);
 		assertThat(this.listener.contenders()).isEqualTo(1);
+	}
+
+	private static final class RecordingContender implements NotifiedContender {
+
+		private final long lastAttemptNanos;
+
+		private int notifications;
+
+		RecordingContender(long lastAttemptNanos) {
+			this.lastAttemptNanos = lastAttemptNanos;
+		}
+
+		@Override
+		public void onNotification(NotificationPayload payload) {
+			this.notifications++;
+		}
+
+		@Override
+		public void onListeningChanged() {
+			// Nothing depends on it here.
+		}
+
+		@Override
+		public @Nullable Long sinceMicros() {
+			return null;
+		}
+
+		@Override
+		public boolean hasAttemptedSince(long nanos) {
+			return this.lastAttemptNanos >= nanos;
+		}
+
 	}
 
 }

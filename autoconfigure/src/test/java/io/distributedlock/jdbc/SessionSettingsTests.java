@@ -29,6 +29,7 @@ import org.postgresql.ds.PGSimpleDataSource;
 
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
+import io.distributedlock.jdbc.connection.ConnectionSource;
 import io.distributedlock.jdbc.connection.LockDataSource;
 import io.distributedlock.jdbc.dialect.DriverProperties;
 import io.distributedlock.provider.Deadline;
@@ -64,8 +65,8 @@ class SessionSettingsTests {
 	}
 
 	private static String read(LockDataSource locks, String query) throws SQLException {
-		try (locks;
-				Connection connection = locks.borrow(Deadline.after(Duration.ofSeconds(30)));
+		try (ConnectionSource connections = locks.connections();
+				Connection connection = connections.borrow(Deadline.after(Duration.ofSeconds(30)));
 				Statement statement = connection.createStatement();
 				ResultSet result = statement.executeQuery(query)) {
 			result.next();

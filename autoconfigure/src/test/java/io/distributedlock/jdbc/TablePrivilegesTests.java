@@ -22,6 +22,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.jdbc.connection.ConnectionSource;
 import io.distributedlock.jdbc.connection.LockDataSource;
 import io.distributedlock.jdbc.dialect.DatabaseKind;
 import io.distributedlock.jdbc.dialect.Dialect;
@@ -106,7 +107,7 @@ class TablePrivilegesTests {
 			try (Connection connection = owner.getConnection()) {
 				dialect = DatabaseKind.of(connection).dialect(JdbcLockSettings.DEFAULT_TABLE);
 			}
-			try (LockDataSource pool = LockDataSource.connect(url, role, "", null, 1, TIMEOUT)) {
+			try (ConnectionSource pool = LockDataSource.connect(url, role, "", null, 1, TIMEOUT).connections()) {
 				Connection connection = pool.borrow(Deadline.after(TIMEOUT));
 				try {
 					dialect.readSweepCandidates(connection, "", 10, 1_000_000);

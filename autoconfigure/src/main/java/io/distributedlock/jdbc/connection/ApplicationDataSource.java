@@ -12,8 +12,6 @@ import java.util.concurrent.TimeoutException;
 
 import javax.sql.DataSource;
 
-import com.zaxxer.hikari.HikariDataSource;
-import com.zaxxer.hikari.pool.ProxyConnection;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -25,10 +23,9 @@ import io.distributedlock.provider.LockThreads;
 /**
  * {@code DataSource} that the application gives or shares, in most cases a pool. Its
  * connections get their own settings back before they are returned. The server does not
- * bound their statements, so that one that is overdue is cancelled there. Hikari may be
- * missing: no other type of it than that of a field is used unless it was found.
+ * bound their statements, so that one that is overdue is cancelled there.
  */
-final class ApplicationDataSource extends LockDataSource {
+class ApplicationDataSource extends ConnectionSource {
 
 	private static final Log logger = LogFactory.getLog(ApplicationDataSource.class);
 
@@ -37,8 +34,6 @@ final class ApplicationDataSource extends LockDataSource {
 	private static final long CANCEL_MILLIS = 50;
 
 	private final DataSource dataSource;
-
-	private final @Nullable HikariDataSource hikari;
 
 	private final int size;
 
@@ -49,22 +44,21 @@ final class ApplicationDataSource extends LockDataSource {
 
 	ApplicationDataSource(DataSource dataSource, int size) {
 		this.dataSource = dataSource;
-		this.hikari = HIKARI ? HikariSupport.unwrap(dataSource) : null;
-		this.size = (this.hikari != null) ? Math.min(size, this.hikari.getMaximumPoolSize()) : size;
+		this.size = size;
 	}
 
 	@Override
-	public boolean isOwn() {
+	public final boolean isOwn() {
 		return false;
 	}
 
 	@Override
-	public int size() {
+	public final int size() {
 		return this.size;
 	}
 
 	@Override
-	public Connection borrow(Deadline deadline) {
+	public final Connection borrow(Deadline deadline) {
 		return borrow();
 	}
 
@@ -79,9 +73,6 @@ final class ApplicationDataSource extends LockDataSource {
 
 	@Override
 	public DedicatedConnection openDedicated() throws SQLException {
-		if (this.hikari != null) {
-			return HikariSupport.openDedicated(this.hikari);
-		}
 		Connection connection = borrow();
 		try {
 			connection.setAutoCommit(true);
@@ -95,8 +86,8 @@ final class ApplicationDataSource extends LockDataSource {
 
 	/** Restores the settings of the pool after the call. */
 	@Override
-	public <T extends @Nullable Object> T run(Connection connection, Dialect dialect, int readMillis, SqlCall<T> call)
-			throws SQLException {
+	public final <T extends @Nullable Object> T run(Connection connection, Dialect dialect, int readMillis,
+			SqlCall<T> call) throws SQLException {
 		int foundMillis = dialect.readLimit(connection);
 		dialect.limitReads(connection, readMillis);
 		try {
@@ -157,7 +148,7 @@ final class ApplicationDataSource extends LockDataSource {
 
 	/** Cancels the statement first: the abort of most drivers only closes the socket. */
 	@Override
-	public void abort(Connection connection) {
+	public final void abort(Connection connection) {
 		Statement statement = TrackedConnection.statement(connection);
 		if (statement != null) {
 			cancel(statement);
@@ -193,14 +184,14 @@ final class ApplicationDataSource extends LockDataSource {
 	}
 
 	@Override
-	public void close(Connection connection) {
+	public final void close(Connection connection) {
 		if (TrackedConnection.end(connection)) {
 			super.close(connection);
 		}
 	}
 
 	@Override
-	public void discard(Connection connection) {
+	public final void discard(Connection connection) {
 		if (TrackedConnection.end(connection)) {
 			closePhysical(connection);
 			remove(TrackedConnection.target(connection));
@@ -211,19 +202,12 @@ final class ApplicationDataSource extends LockDataSource {
 	 * Removes a connection from the pool, which finds out that it was closed when it gets
 	 * it back.
 	 */
-	private void remove(Connection closed) {
-		// Also behind proxies such as those of p6spy
-		Connection pooled = (this.hikari != null) ? find(closed, ProxyConnection.class) : null;
-		if (this.hikari != null && pooled != null) {
-			this.hikari.evictConnection(pooled);
-		}
-		else {
-			super.close(closed);
-		}
+	void remove(Connection closed) {
+		super.close(closed);
 	}
 
 	@Override
-	public void close() {
+	public final void close() {
 		this.cancellers.shutdown();
 	}
 

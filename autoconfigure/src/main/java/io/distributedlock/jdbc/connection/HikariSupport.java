@@ -34,12 +34,16 @@ final class HikariSupport {
 	private HikariSupport() {
 	}
 
+	static boolean isPool(DataSource dataSource) {
+		return dataSource instanceof HikariDataSource;
+	}
+
 	/**
 	 * Returns the Hikari pool behind a {@code DataSource}, or {@code null} if there is
 	 * none.
 	 */
 	static @Nullable HikariDataSource unwrap(DataSource dataSource) {
-		return LockDataSource.find(dataSource, HikariDataSource.class);
+		return ConnectionSource.find(dataSource, HikariDataSource.class);
 	}
 
 	/**

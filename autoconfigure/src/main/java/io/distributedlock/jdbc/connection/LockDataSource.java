@@ -1,18 +1,11 @@
 package io.distributedlock.jdbc.connection;
 
-import java.sql.Connection;
-import java.sql.SQLException;
-import java.sql.SQLTimeoutException;
-import java.sql.SQLTransientConnectionException;
-import java.sql.Wrapper;
 import java.time.Duration;
-import java.util.Locale;
 import java.util.function.Consumer;
 
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariConfig;
-import com.zaxxer.hikari.HikariDataSource;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -21,16 +14,10 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
-import org.springframework.jdbc.support.JdbcUtils;
 import org.springframework.util.ClassUtils;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
-import io.distributedlock.LockException;
-import io.distributedlock.LockProviderException;
-import io.distributedlock.jdbc.dialect.Dialect;
-import io.distributedlock.jdbc.dialect.SqlErrors;
-import io.distributedlock.provider.Deadline;
 
 /**
  * Source of connections for locks: a small pool of their own, so that held locks can be
@@ -42,15 +29,21 @@ import io.distributedlock.provider.Deadline;
  *
  * @since 0.1.0
  */
-public abstract class LockDataSource implements AutoCloseable {
+public final class LockDataSource implements AutoCloseable {
 
 	/** The default for the largest number of connections. */
 	public static final int DEFAULT_SIZE = 8;
 
 	private static final Log logger = LogFactory.getLog(LockDataSource.class);
 
-	static final boolean HIKARI = ClassUtils.isPresent("com.zaxxer.hikari.HikariDataSource",
+	private static final boolean HIKARI = ClassUtils.isPresent("com.zaxxer.hikari.HikariDataSource",
 			LockDataSource.class.getClassLoader());
+
+	private final ConnectionSource connections;
+
+	private LockDataSource(ConnectionSource connections) {
+		this.connections = connections;
+	}
 
 	/**
 	 * Creates a pool of its own with the settings of the application's
@@ -64,7 +57,7 @@ public abstract class LockDataSource implements AutoCloseable {
 	 * each thread and has no default
 	 */
 	public static LockDataSource derive(DataSource application, int size, Duration callTimeout) {
-		return derive(application, size, callTimeout, null);
+		return create(application, size, callTimeout, null);
 	}
 
 	/**
@@ -73,19 +66,24 @@ public abstract class LockDataSource implements AutoCloseable {
 	 * @param application the application's {@code DataSource}
 	 * @param size the largest number of connections
 	 * @param callTimeout how long a statement may take, also enforced in the database
-	 * @param customizer changes the settings of the pool before it is created, if any;
-	 * not called where the application's pool is shared
+	 * @param customizer changes the settings of the pool before it is created; not called
+	 * where the application's pool is shared
 	 * @return the source of connections
 	 * @throws LockConfigurationException if the customizer changed a setting that locks
 	 * need, or the {@code DataSource} chooses a database for each thread and has no
 	 * default
 	 */
 	public static LockDataSource derive(DataSource application, int size, Duration callTimeout,
+			Consumer<HikariConfig> customizer) {
+		return create(application, size, callTimeout, customizer);
+	}
+
+	private static LockDataSource create(DataSource application, int size, Duration callTimeout,
 			@Nullable Consumer<HikariConfig> customizer) {
 		DataSource target = unwrap(application);
 		HikariConfig config = HIKARI ? HikariSupport.configuration(target) : null;
 		if (config != null) {
-			return OwnPool.create(config, size, callTimeout, customizer);
+			return new LockDataSource(OwnPool.create(config, size, callTimeout, customizer));
 		}
 		LockDataSource shared = of(target, size);
 		logger.warn("Locks share the application's connection pool, because settings for a pool of their own cannot "
@@ -115,7 +113,7 @@ public abstract class LockDataSource implements AutoCloseable {
 		if (driverClassName != null) {
 			config.setDriverClassName(driverClassName);
 		}
-		return OwnPool.create(config, size, callTimeout, null);
+		return new LockDataSource(OwnPool.create(config, size, callTimeout, null));
 	}
 
 	/**
@@ -128,7 +126,9 @@ public abstract class LockDataSource implements AutoCloseable {
 	 * each thread and has no default
 	 */
 	public static LockDataSource of(DataSource dataSource, int size) {
-		return new ApplicationDataSource(unwrap(dataSource), size);
+		DataSource target = unwrap(dataSource);
+		ConnectionSource hikari = HIKARI ? ApplicationHikariPool.find(target, size) : null;
+		return new LockDataSource((hikari != null) ? hikari : new ApplicationDataSource(target, size));
 	}
 
 	/**
@@ -170,9 +170,8 @@ public abstract class LockDataSource implements AutoCloseable {
 
 	/** Also finds it behind proxies such as those of p6spy. */
 	private static @Nullable AbstractRoutingDataSource routing(DataSource dataSource) {
-		boolean hidesNone = dataSource instanceof DelegatingDataSource
-				|| (HIKARI && dataSource instanceof HikariDataSource);
-		return hidesNone ? null : find(dataSource, AbstractRoutingDataSource.class);
+		boolean hidesNone = dataSource instanceof DelegatingDataSource || (HIKARI && HikariSupport.isPool(dataSource));
+		return hidesNone ? null : ConnectionSource.find(dataSource, AbstractRoutingDataSource.class);
 	}
 
 	private static DataSource defaultOf(AbstractRoutingDataSource routing) {
@@ -186,120 +185,14 @@ public abstract class LockDataSource implements AutoCloseable {
 		return target;
 	}
 
-	/** Whether nothing else uses these connections. */
-	public boolean isOwn() {
-		return true;
+	public ConnectionSource connections() {
+		return this.connections;
 	}
 
-	/** Returns the largest number of connections in use at a time. */
-	public abstract int size();
-
-	/** Returns what the number of connections depends on, for messages. */
-	public String sizedBy() {
-		return "distributed-lock.jdbc.pool.size, or the size of the pool if that is smaller";
-	}
-
-	/**
-	 * Whether there probably is a connection at once, and {@link #borrow} ends before the
-	 * deadline even if that one turns out to be dead.
-	 */
-	public boolean canBorrowBefore(Deadline deadline) {
-		return false;
-	}
-
-	/**
-	 * Borrows a connection with the settings of the pool.
-	 * @param deadline when to give up, where the pool can be asked again until then
-	 * @throws LockProviderException if the pool has no connection
-	 * @throws LockConfigurationException if the database is not supported
-	 */
-	public abstract Connection borrow(Deadline deadline);
-
-	/** Translates the failure of a pool that has lent no connection. */
-	static LockException noConnection(SQLException ex) {
-		for (Throwable cause = ex; cause != null; cause = cause.getCause()) {
-			if (cause instanceof LockConfigurationException refusal) {
-				return refusal;
-			}
-		}
-		LockError error = SqlErrors.classify(ex);
-		if (error == LockError.STORE_FAILED && isPoolTimeout(ex)) {
-			error = LockError.STORE_TIMEOUT;
-		}
-		return LockProviderException.nothingSent(error, SqlErrors.PROVIDER, "has no connection: " + ex.getMessage(),
-				ex);
-	}
-
-	/** Whether a pool had no connection in time. Its cause may say why. */
-	static boolean isPoolTimeout(SQLException ex) {
-		String message = String.valueOf(ex.getMessage()).toLowerCase(Locale.ROOT);
-		return ex instanceof SQLTimeoutException
-				|| (ex instanceof SQLTransientConnectionException && message.contains("timed out"))
-				|| message.contains("timeout waiting for idle object");
-	}
-
-	/**
-	 * Opens a connection outside the pool, or borrows one of a pool other than Hikari.
-	 */
-	public abstract DedicatedConnection openDedicated() throws SQLException;
-
-	/**
-	 * Runs a call with the settings that locks need.
-	 * @param readMillis the bound of each read from the connection
-	 */
-	public <T extends @Nullable Object> T run(Connection connection, Dialect dialect, int readMillis, SqlCall<T> call)
-			throws SQLException {
-		dialect.limitReads(connection, readMillis);
-		return call.run(connection, dialect);
-	}
-
-	/** Returns a connection to the pool. */
-	public void close(Connection connection) {
-		JdbcUtils.closeConnection(connection);
-	}
-
-	/**
-	 * Ends a statement under way, and removes its connection from the pool. Any thread
-	 * may call it.
-	 */
-	public abstract void abort(Connection connection);
-
-	/** Closes a connection and removes it from the pool. Any thread may call it. */
-	public abstract void discard(Connection connection);
-
-	/** Returns the object of a type behind proxies, or {@code null} if there is none. */
-	static <T> @Nullable T find(Wrapper proxy, Class<T> type) {
-		if (type.isInstance(proxy)) {
-			return type.cast(proxy);
-		}
-		try {
-			return proxy.isWrapperFor(type) ? proxy.unwrap(type) : null;
-		}
-		catch (SQLException ex) {
-			logger.debug("What stands behind a proxy could not be found out", ex);
-			return null;
-		}
-	}
-
-	/** Closes the physical connection, so that its pool finds it closed. */
-	static void closePhysical(Connection connection) {
-		try {
-			connection.abort(Runnable::run);
-		}
-		catch (SQLException ex) {
-			logger.debug("A connection could not be aborted", ex);
-		}
-	}
-
-	/**
-	 * Replaces all connections of the locks' own pool, of which one has turned out to
-	 * lead to a server that may only be read.
-	 */
-	public void replaceConnections() {
-	}
-
-	/** Closes the pool if it was created here; calls under way may fail. */
+	/** Closes the pool if it was created here. */
 	@Override
-	public abstract void close();
+	public void close() {
+		this.connections.close();
+	}
 
 }

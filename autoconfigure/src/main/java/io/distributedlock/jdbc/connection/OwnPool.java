@@ -22,7 +22,7 @@ import io.distributedlock.provider.Deadline;
  * Pool of the locks' own, by Hikari. Its connections have all settings that locks need
  * from the start.
  */
-final class OwnPool extends LockDataSource {
+final class OwnPool extends ConnectionSource {
 
 	private static final String ISOLATION = "TRANSACTION_READ_COMMITTED";
 

@@ -37,7 +37,7 @@ public final class SqlCallExecutor implements AutoCloseable {
 
 	private static final int MIN_ACQUIRERS = 3;
 
-	private final LockDataSource connections;
+	private final ConnectionSource connections;
 
 	private final String table;
 
@@ -58,7 +58,7 @@ public final class SqlCallExecutor implements AutoCloseable {
 
 	private volatile long lastSuccessNanos = System.nanoTime() - SessionDataSource.TRUSTED_NANOS;
 
-	public SqlCallExecutor(LockDataSource connections, String table, LockTimer timer) {
+	public SqlCallExecutor(ConnectionSource connections, String table, LockTimer timer) {
 		this.connections = connections;
 		this.table = table;
 		this.workers = Map.of(CallKind.ACQUIRE,

@@ -2,7 +2,6 @@ package io.distributedlock.jdbc.dialect;
 
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.ResultSetMetaData;
 import java.sql.SQLException;
@@ -11,7 +10,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -175,9 +173,7 @@ public abstract class Dialect {
 		return null;
 	}
 
-	/**
-	 * Bounds a read from the connection in milliseconds, where an abort can block.
-	 */
+	/** Bounds a read from the connection in milliseconds, where an abort can block. */
 	public void limitReads(Connection connection, int millis) throws SQLException {
 	}
 
@@ -396,11 +392,14 @@ public abstract class Dialect {
 	}
 
 	/** Returns the statements of row locks. */
-	public abstract RowLockStatements rowLocks();
+	public final RowLockStatements rowLocks() {
+		return new RowLockStatements(this::sql, this::stored, rowLockSession());
+	}
 
-	/**
-	 * Reads the format row, naming every column, and the clock.
-	 */
+	/** Returns what is particular to the sessions that hold row locks. */
+	abstract RowLockSession rowLockSession();
+
+	/** Reads the format row, naming every column, and the clock. */
 	public final TableStatus readStatus(Connection connection) throws SQLException {
 		return Sql
 			.query(connection, sql(STATUS), (row) -> new TableStatus(row.getLong(1), row.getLong(2)),
@@ -431,9 +430,7 @@ public abstract class Dialect {
 		}
 	}
 
-	/**
-	 * Whether the key column compares bytes, or else is compared by {@link TableShape}.
-	 */
+	/** Whether the key column compares bytes, or else {@link TableShape} does. */
 	boolean isExact(int type) {
 		return type == Types.VARBINARY;
 	}

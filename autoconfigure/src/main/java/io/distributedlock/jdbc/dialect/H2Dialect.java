@@ -4,7 +4,6 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
-import java.util.Set;
 
 import io.distributedlock.provider.RenewalOutcome;
 
@@ -101,10 +100,9 @@ public final class H2Dialect extends Dialect {
 		return List.of("SET LOCK_TIMEOUT " + millis / 2, "SET QUERY_TIMEOUT " + millis);
 	}
 
-	/** The server never ends a session for being idle. */
 	@Override
-	public RowLockStatements rowLocks() {
-		return new RowLockStatements(this, "SESSION_ID()", null, (idle) -> "SELECT 1", null);
+	RowLockSession rowLockSession() {
+		return RowLockSession.withoutIdleTimeout("SESSION_ID()");
 	}
 
 	@Override

@@ -6,7 +6,6 @@ import java.sql.SQLException;
 import java.sql.SQLTransientException;
 import java.time.Duration;
 import java.util.List;
-import java.util.Set;
 
 import io.distributedlock.provider.RenewalOutcome;
 
@@ -52,9 +51,9 @@ final class MariaDbDialect extends MySqlCompatibleDialect {
 
 	/** MariaDB has time-outs of its own for sessions that are idle in a transaction. */
 	@Override
-	public RowLockStatements rowLocks() {
-		return new RowLockStatements(this, "CONNECTION_ID()", null,
-				(idle) -> idleTimeouts(Long.toString(idleSeconds(idle))), idleTimeouts("DEFAULT"));
+	RowLockSession rowLockSession() {
+		return new RowLockSession("CONNECTION_ID()", null,
+				(idle) -> idleTimeouts(Long.toString(RowLockSession.seconds(idle, LONGEST_IDLE_SECONDS))), idleTimeouts("DEFAULT"));
 	}
 
 	private static String idleTimeouts(String value) {

@@ -4,12 +4,10 @@ import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.ResultSetMetaData;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.Set;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
@@ -22,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 abstract class MySqlCompatibleDialect extends Dialect {
 
 	/** The most that {@code wait_timeout} can be. */
-	private static final long LONGEST_IDLE_SECONDS = 31_536_000;
+	static final long LONGEST_IDLE_SECONDS = 31_536_000;
 
 	private static final HexFormat HEX = HexFormat.of();
 
@@ -141,11 +139,6 @@ abstract class MySqlCompatibleDialect extends Dialect {
 	final long attemptFree(Connection connection, RowAttempt attempt) throws SQLException {
 		return Sql.insert(connection, attemptFreeSql(), stored(attempt.key()), attempt.owner(), attempt.leaseMicros(),
 				attempt.holder());
-	}
-
-	/** Returns whole seconds that are at least a duration, as far as servers count. */
-	static long idleSeconds(Duration idle) {
-		return Math.min(idle.toSeconds() + 1, LONGEST_IDLE_SECONDS);
 	}
 
 	/**

@@ -57,9 +57,9 @@ final class MySqlDialect extends MySqlCompatibleDialect {
 
 	/** The sessions send no other statements that the bound would concern. */
 	@Override
-	public RowLockStatements rowLocks() {
-		return new RowLockStatements(this, "CONNECTION_ID()", (wait) -> "SET max_execution_time = " + wait.toMillis(),
-				(idle) -> "SET wait_timeout = " + idleSeconds(idle), "SET wait_timeout = DEFAULT");
+	RowLockSession rowLockSession() {
+		return new RowLockSession("CONNECTION_ID()", (wait) -> "SET max_execution_time = " + wait.toMillis(),
+				(idle) -> "SET wait_timeout = " + RowLockSession.seconds(idle, LONGEST_IDLE_SECONDS), "SET wait_timeout = DEFAULT");
 	}
 
 	@Override

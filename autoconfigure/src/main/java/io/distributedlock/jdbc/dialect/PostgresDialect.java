@@ -211,8 +211,8 @@ public final class PostgresDialect extends Dialect {
 	 * lock time-out, each as long as that, so that the bound of statements ends it.
 	 */
 	@Override
-	public RowLockStatements rowLocks() {
-		return new RowLockStatements(this, "pg_backend_pid()",
+	RowLockSession rowLockSession() {
+		return new RowLockSession("pg_backend_pid()",
 				(wait) -> "SET LOCAL statement_timeout = " + wait.toMillis(),
 				(idle) -> "SET LOCAL idle_in_transaction_session_timeout = "
 						+ Math.min(idle.toMillis() + 1, Integer.MAX_VALUE),

@@ -30,35 +30,21 @@ public final class RowLockStatements {
 	/** For one row: a scan of the table would wait for each row that is locked. */
 	private static final String DELETE = "DELETE FROM {table} WHERE lock_key = ?";
 
-	private final Dialect dialect;
+	private final UnaryOperator<String> words;
 
-	private final String session;
+	private final Function<String, Object> stored;
 
-	private final @Nullable Function<Duration, String> bound;
-
-	private final Function<Duration, String> keep;
-
-	private final @Nullable String restore;
+	private final RowLockSession session;
 
 	/**
 	 * Creates the statements.
-	 * @param dialect the words
-	 * @param session the expression for the id of the session, by which the server can
-	 * end it
-	 * @param bound the statement that bounds a wait for a row, or {@code null} if the
-	 * settings of the session do
-	 * @param keep the statement that answers while the session lives, and lets the server
-	 * end it once it was idle for a time
-	 * @param restore the statement that undoes this after the transaction, or
-	 * {@code null} if its end does
+	 * @param words fills the words of the dialect into a template
+	 * @param stored returns a key as the value of the key column
 	 */
-	RowLockStatements(Dialect dialect, String session, @Nullable Function<Duration, String> bound,
-			Function<Duration, String> keep, @Nullable String restore) {
-		this.dialect = dialect;
+	RowLockStatements(UnaryOperator<String> words, Function<String, Object> stored, RowLockSession session) {
+		this.words = words;
+		this.stored = stored;
 		this.session = session;
-		this.bound = bound;
-		this.keep = keep;
-		this.restore = restore;
 	}
 
 	/**
@@ -69,12 +55,12 @@ public final class RowLockStatements {
 	 * after the wait
 	 */
 	public @Nullable Long lock(Connection connection, String key, RowWait wait, Duration bound) throws SQLException {
-		String statement = this.dialect.sql(LOCK.replace("{session}", this.session));
+		String statement = this.words.apply(LOCK.replace("{session}", this.session.id()));
 		String sql = (wait == RowWait.NONE) ? statement + " NOWAIT" : statement;
-		if (wait == RowWait.QUEUE && this.bound != null) {
-			Sql.execute(connection, this.bound.apply(bound));
+		if (wait == RowWait.QUEUE && this.session.bound() != null) {
+			Sql.execute(connection, this.session.bound().apply(bound));
 		}
-		List<Long> sessions = Sql.query(connection, sql, (row) -> row.getLong(1), this.dialect.stored(key));
+		List<Long> sessions = Sql.query(connection, sql, (row) -> row.getLong(1), this.stored.apply(key));
 		return sessions.isEmpty() ? null : sessions.get(0);
 	}
 
@@ -83,7 +69,7 @@ public final class RowLockStatements {
 	 * one on the gap between its neighbours in some databases.
 	 */
 	public void insert(Connection connection, String key) throws SQLException {
-		Sql.update(connection, this.dialect.sql(INSERT), this.dialect.stored(key));
+		Sql.update(connection, this.words.apply(INSERT), this.stored.apply(key));
 		connection.commit();
 	}
 
@@ -92,7 +78,7 @@ public final class RowLockStatements {
 	 * transaction, once it was idle for a time.
 	 */
 	public void keep(Connection connection, Duration idle) throws SQLException {
-		Sql.execute(connection, this.keep.apply(idle));
+		Sql.execute(connection, this.session.keep().apply(idle));
 	}
 
 	/**
@@ -106,8 +92,8 @@ public final class RowLockStatements {
 
 	/** Undoes what {@link #keep} has set, after the end of the transaction. */
 	public void restore(Connection connection) throws SQLException {
-		if (this.restore != null) {
-			Sql.execute(connection, this.restore);
+		if (this.session.restore() != null) {
+			Sql.execute(connection, this.session.restore());
 		}
 	}
 
@@ -119,10 +105,10 @@ public final class RowLockStatements {
 	public int sweep(Connection connection, int limit, long retentionMicros) throws SQLException {
 		connection.setAutoCommit(false);
 		try {
-			List<Object> keys = Sql.query(connection, this.dialect.sql(OLD_ROWS), (row) -> row.getObject(1),
-					this.dialect.stored(LockKeyEncoder.ROW), this.dialect.stored(END), retentionMicros, limit);
+			List<Object> keys = Sql.query(connection, this.words.apply(OLD_ROWS), (row) -> row.getObject(1),
+					this.stored.apply(LockKeyEncoder.ROW), this.stored.apply(END), retentionMicros, limit);
 			for (Object key : keys) {
-				Sql.update(connection, this.dialect.sql(DELETE), key);
+				Sql.update(connection, this.words.apply(DELETE), key);
 			}
 			connection.commit();
 			return keys.size();

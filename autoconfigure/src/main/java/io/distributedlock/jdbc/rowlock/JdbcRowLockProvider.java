@@ -23,7 +23,6 @@ import io.distributedlock.jdbc.TableLockProvider;
 import io.distributedlock.jdbc.connection.LockDataSource;
 import io.distributedlock.jdbc.connection.SqlCallExecutor;
 import io.distributedlock.jdbc.dialect.Dialect.Renewal;
-import io.distributedlock.jdbc.dialect.LockKeyEncoder;
 import io.distributedlock.jdbc.dialect.LockRow;
 import io.distributedlock.jdbc.rowlock.HeldRows.SessionCheck;
 import io.distributedlock.provider.AnsweredStoreCall;
@@ -80,7 +79,7 @@ public final class JdbcRowLockProvider extends TableLockProvider {
 			JdbcLockSettings settings, LockTimer timer) {
 		super(dataSource, settings, timer);
 		requireOwn(rows);
-		this.pool = new RowLockPool(rows);
+		this.pool = new RowLockPool(rows.connections());
 		this.rowCalls = new SqlCallExecutor(this.pool, settings.table(), timer);
 		this.locks = new RowLocks(this.pool, this.rowCalls, settings.table(), callTimeout);
 		this.heldRows = new HeldRows(this.pool, callTimeout, timer);
@@ -88,7 +87,7 @@ public final class JdbcRowLockProvider extends TableLockProvider {
 	}
 
 	private static void requireOwn(LockDataSource rows) {
-		if (!rows.isOwn()) {
+		if (!rows.connections().isOwn()) {
 			throw new LockConfigurationException(LockError.INVALID_PROPERTY,
 					"The property distributed-lock.jdbc.strategy is row-lock, which needs a connection pool of its "
 							+ "own, but the settings for one cannot be read from the DataSource",

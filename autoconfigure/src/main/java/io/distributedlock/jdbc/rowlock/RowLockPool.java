@@ -12,8 +12,8 @@ import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.jdbc.connection.ConnectionSource;
 import io.distributedlock.jdbc.connection.DedicatedConnection;
-import io.distributedlock.jdbc.connection.LockDataSource;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
 
@@ -27,9 +27,9 @@ import io.distributedlock.provider.Deadline;
  * the permits in use, also when an attempt has ended before the worker that it abandoned;
  * a connection is given back or discarded once, by who removes its loan.
  */
-final class RowLockPool extends LockDataSource {
+final class RowLockPool extends ConnectionSource {
 
-	private final LockDataSource pool;
+	private final ConnectionSource pool;
 
 	private final Semaphore permits;
 
@@ -42,7 +42,7 @@ final class RowLockPool extends LockDataSource {
 
 	private volatile boolean closed;
 
-	RowLockPool(LockDataSource pool) {
+	RowLockPool(ConnectionSource pool) {
 		this.pool = pool;
 		this.permits = new Semaphore(pool.size());
 		this.waits = new Semaphore((pool.size() - 2) / 2);

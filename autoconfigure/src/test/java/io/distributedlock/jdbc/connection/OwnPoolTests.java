@@ -41,11 +41,11 @@ class OwnPoolTests {
 
 	private static final Duration PATIENCE = Duration.ofMinutes(1);
 
-	private static LockDataSource connect(String url, String password) {
-		return LockDataSource.connect(url, "postgres", password, null, 1, CALL_TIMEOUT);
+	private static ConnectionSource connect(String url, String password) {
+		return LockDataSource.connect(url, "postgres", password, null, 1, CALL_TIMEOUT).connections();
 	}
 
-	private static LockProviderException failureToBorrow(LockDataSource connections, Duration patience) {
+	private static LockProviderException failureToBorrow(ConnectionSource connections, Duration patience) {
 		return catchThrowableOfType(LockProviderException.class, () -> connections.borrow(Deadline.after(patience)));
 	}
 
@@ -58,7 +58,7 @@ class OwnPoolTests {
 	void loanEndsInHalfOfACallThoughTheIdleConnectionIsDead() throws Exception {
 		PGSimpleDataSource database = TestDatabases.postgres();
 		try (TcpProxy proxy = new TcpProxy(new InetSocketAddress("localhost", database.getPortNumbers()[0]));
-				LockDataSource connections = connect(
+				ConnectionSource connections = connect(
 						"jdbc:postgresql://localhost:" + proxy.port() + "/" + database.getDatabaseName(), "")) {
 			connections.close(connections.borrow(Deadline.after(PATIENCE)));
 			awaitIdle();
@@ -84,7 +84,7 @@ class OwnPoolTests {
 		config.setMinimumIdle(0);
 		config.setInitializationFailTimeout(-1);
 		try (HikariDataSource application = new HikariDataSource(config);
-				LockDataSource connections = LockDataSource.derive(application, 1, CALL_TIMEOUT)) {
+				ConnectionSource connections = LockDataSource.derive(application, 1, CALL_TIMEOUT).connections()) {
 			connections.close(connections.borrow(Deadline.after(PATIENCE)));
 			awaitIdle();
 			calls.clear();
@@ -111,7 +111,7 @@ class OwnPoolTests {
 
 	@Test
 	void timeOutThatHasACauseIsATimeOut() {
-		try (LockDataSource connections = connect("jdbc:postgresql://localhost:1/none", "")) {
+		try (ConnectionSource connections = connect("jdbc:postgresql://localhost:1/none", "")) {
 			LockProviderException ex = failureToBorrow(connections, CALL_TIMEOUT);
 			assertThat(ex).hasMessageContaining("DL-302").hasRootCauseInstanceOf(ConnectException.class);
 			assertThat(ex.error()).isEqualTo(LockError.STORE_TIMEOUT);
@@ -122,7 +122,8 @@ class OwnPoolTests {
 	@Test
 	void refusedUserIsNoTimeOut() {
 		String url = TestDatabases.url(TestDatabases.mariaDb());
-		try (LockDataSource connections = LockDataSource.connect(url, "nobody", "wrong", null, 1, CALL_TIMEOUT)) {
+		try (ConnectionSource connections = LockDataSource.connect(url, "nobody", "wrong", null, 1, CALL_TIMEOUT)
+			.connections()) {
 			await().atMost(PATIENCE)
 				.untilAsserted(() -> assertThat(failureToBorrow(connections, CALL_TIMEOUT).error())
 					.isEqualTo(LockError.NOT_PERMITTED));
@@ -142,7 +143,7 @@ class OwnPoolTests {
 		config.setInitializationFailTimeout(-1);
 		config.setMinimumIdle(0);
 		try (HikariDataSource application = new HikariDataSource(config);
-				LockDataSource connections = LockDataSource.derive(application, 1, CALL_TIMEOUT);
+				ConnectionSource connections = LockDataSource.derive(application, 1, CALL_TIMEOUT).connections();
 				Connection connection = connections.borrow(Deadline.after(PATIENCE))) {
 			assertThat(connection.isValid(5)).isTrue();
 		}
@@ -160,7 +161,7 @@ class OwnPoolTests {
 		try (HikariDataSource application = new HikariDataSource()) {
 			application.setDataSource(TestDatabases.h2());
 			application.setThreadFactory(factory);
-			try (LockDataSource connections = LockDataSource.derive(application, 1, CALL_TIMEOUT)) {
+			try (ConnectionSource connections = LockDataSource.derive(application, 1, CALL_TIMEOUT).connections()) {
 				connections.close(connections.borrow(Deadline.after(PATIENCE)));
 				assertThat(started).hasPositiveValue();
 			}
@@ -171,10 +172,10 @@ class OwnPoolTests {
 	void customizedSizeAndTimeOutsCount() {
 		try (HikariDataSource application = new HikariDataSource()) {
 			application.setDataSource(TestDatabases.h2());
-			try (LockDataSource connections = LockDataSource.derive(application, 8, CALL_TIMEOUT, (config) -> {
+			try (ConnectionSource connections = LockDataSource.derive(application, 8, CALL_TIMEOUT, (config) -> {
 				config.setMaximumPoolSize(3);
 				config.setConnectionTimeout(20_000);
-			})) {
+			}).connections()) {
 				assertThat(connections.size()).isEqualTo(3);
 				connections.close(connections.borrow(Deadline.after(PATIENCE)));
 				assertThat(connections.canBorrowBefore(Deadline.after(Duration.ofSeconds(19)))).isFalse();

@@ -41,12 +41,12 @@ class PostgresSessionTests {
 			}
 			application.setConnectionInitSql("SET application_name = 'shop'; SET statement_timeout = '30s'");
 			try (LockDataSource locks = LockDataSource.derive(application, 1, CALL_TIMEOUT)) {
-				try (Connection connection = locks.borrow(Deadline.after(CALL_TIMEOUT))) {
+				try (Connection connection = locks.connections().borrow(Deadline.after(CALL_TIMEOUT))) {
 					assertThat(setting(connection, "application_name")).isEqualTo("shop");
 					assertThat(setting(connection, "statement_timeout")).isEqualTo("1s");
 					assertThat(setting(connection, "lock_timeout")).isEqualTo("500ms");
 				}
-				try (DedicatedConnection listening = locks.openDedicated()) {
+				try (DedicatedConnection listening = locks.connections().openDedicated()) {
 					assertThat(setting(listening.connection(), "application_name")).isEqualTo("shop");
 					assertThat(setting(listening.connection(), "statement_timeout")).isEqualTo("1s");
 				}

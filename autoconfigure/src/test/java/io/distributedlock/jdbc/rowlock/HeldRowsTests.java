@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-import io.distributedlock.jdbc.connection.LockDataSource;
+import io.distributedlock.jdbc.connection.ConnectionSource;
 import io.distributedlock.jdbc.dialect.Dialect;
 import io.distributedlock.jdbc.dialect.H2Dialect;
 import io.distributedlock.jdbc.dialect.LockRow;
@@ -50,7 +50,7 @@ class HeldRowsTests {
 	}
 
 	private static RowLockPool pool() {
-		LockDataSource source = mock(LockDataSource.class);
+		ConnectionSource source = mock(ConnectionSource.class);
 		given(source.size()).willReturn(SIZE);
 		return new RowLockPool(source);
 	}

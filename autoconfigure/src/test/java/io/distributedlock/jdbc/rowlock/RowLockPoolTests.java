@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 import io.distributedlock.LockProviderException;
 import io.distributedlock.jdbc.TestDatabases;
-import io.distributedlock.jdbc.connection.LockDataSource;
+import io.distributedlock.jdbc.connection.ConnectionSource;
 import io.distributedlock.jdbc.connection.SqlCallExecutor;
 import io.distributedlock.jdbc.dialect.RowLockStatements.RowWait;
 import io.distributedlock.jdbc.dialect.Sql;
@@ -40,7 +40,7 @@ class RowLockPoolTests {
 
 	private static final String ROW = "%row:app:orders:42";
 
-	private final LockDataSource source = mock(LockDataSource.class);
+	private final ConnectionSource source = mock(ConnectionSource.class);
 
 	private final Connection connection = mock(Connection.class);
 
