@@ -417,13 +417,6 @@ public abstract class Dialect {
 		try {
 			return Sql.update(connection, sql(TWO_ROWS), key, key) == 1;
 		}
-		catch (SQLException ex) {
-			// H2 ignores no row, and does not log that it refuses one.
-			if (!SqlErrors.isDuplicateKey(ex)) {
-				throw ex;
-			}
-			return true;
-		}
 		finally {
 			connection.rollback();
 			connection.setAutoCommit(true);

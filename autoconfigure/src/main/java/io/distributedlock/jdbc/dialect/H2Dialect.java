@@ -110,6 +110,20 @@ public final class H2Dialect extends Dialect {
 		return false;
 	}
 
+	/** H2 does not log that it refuses the second row. */
+	@Override
+	boolean isKeyUnique(Connection connection) throws SQLException {
+		try {
+			return super.isKeyUnique(connection);
+		}
+		catch (SQLException ex) {
+			if (SqlErrors.isDuplicateKey(ex)) {
+				return true;
+			}
+			throw ex;
+		}
+	}
+
 	@Override
 	String timeType() {
 		return "TIMESTAMP WITH TIME ZONE";
