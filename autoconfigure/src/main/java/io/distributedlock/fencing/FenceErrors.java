@@ -25,19 +25,16 @@ final class FenceErrors {
 	 * deadlock or a serialization failure can be retried like any other.
 	 */
 	static RuntimeException translate(SQLException ex, FenceDialect dialect, LockKey key, int seconds) {
-		if (dialect.isTimeout(ex)) {
+		LockError error = SqlErrors.classify(ex);
+		if (error == LockError.STORE_TIMEOUT) {
 			return new FenceTimeoutException(key, seconds, ex);
 		}
-		if (isMissing(ex)) {
+		if (error == LockError.TABLE_MISSING) {
 			return missing(dialect, "", ex);
 		}
-		DataAccessException translated = TRANSLATOR.translate("Fence of lock '" + key + "'", null, ex);
-		return (translated != null) ? translated
-				: new UncategorizedSQLException("Fence of lock '" + key + "'", null, ex);
-	}
-
-	static boolean isMissing(SQLException ex) {
-		return SqlErrors.classify(ex) == LockError.TABLE_MISSING;
+		String task = "Fence of lock '" + key + "'";
+		DataAccessException translated = TRANSLATOR.translate(task, null, ex);
+		return (translated != null) ? translated : new UncategorizedSQLException(task, null, ex);
 	}
 
 	static LockConfigurationException missing(FenceDialect dialect, String where, SQLException cause) {

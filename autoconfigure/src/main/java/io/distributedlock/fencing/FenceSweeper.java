@@ -19,6 +19,8 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.LockError;
+import io.distributedlock.jdbc.dialect.SqlErrors;
 import io.distributedlock.provider.LockThreads;
 import io.distributedlock.provider.LockTimer;
 
@@ -117,7 +119,7 @@ public final class FenceSweeper implements AutoCloseable {
 			boolean autoCommit = connection.getAutoCommit();
 			connection.setAutoCommit(true);
 			try {
-				return sweep(connection, FenceDialects.resolve(connection, this.table));
+				return sweep(connection, FenceDialect.of(connection, this.table));
 			}
 			finally {
 				connection.setAutoCommit(autoCommit);
@@ -136,7 +138,7 @@ public final class FenceSweeper implements AutoCloseable {
 				}
 				catch (SQLException ex) {
 					// A transaction has the fence, which is left for the next time.
-					if (!dialect.isTimeout(ex)) {
+					if (SqlErrors.classify(ex) != LockError.STORE_TIMEOUT) {
 						throw ex;
 					}
 				}

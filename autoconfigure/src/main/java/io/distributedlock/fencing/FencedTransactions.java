@@ -5,11 +5,14 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedSet;
 import java.util.TreeSet;
+import java.util.WeakHashMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArraySet;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -32,6 +35,7 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.jdbc.TableName;
+import io.distributedlock.jdbc.dialect.SqlErrors;
 import io.distributedlock.provider.LockThreads;
 
 /**
@@ -48,7 +52,12 @@ public final class FencedTransactions implements AutoCloseable {
 
 	private final FenceSettings settings;
 
-	private final FenceDialects dialects;
+	/**
+	 * Dialects by the URL of connections, because a {@code DataSource} can choose among
+	 * databases. Forgets those that the application has given up.
+	 */
+	private final Map<DataSource, Map<String, FenceDialect>> dialects = Collections
+		.synchronizedMap(new WeakHashMap<>());
 
 	private final FenceSweeper sweeper;
 
@@ -69,7 +78,6 @@ public final class FencedTransactions implements AutoCloseable {
 	 */
 	public FencedTransactions(FenceSettings settings, FenceSweeper sweeper) {
 		this.settings = settings;
-		this.dialects = new FenceDialects(settings.table());
 		this.sweeper = sweeper;
 	}
 
@@ -115,19 +123,30 @@ public final class FencedTransactions implements AutoCloseable {
 
 	private boolean requireTable(DataSource dataSource, String name) throws SQLException {
 		try (Connection connection = dataSource.getConnection()) {
-			FenceDialect dialect = this.dialects.of(dataSource, connection);
+			FenceDialect dialect = dialect(dataSource, connection);
 			try {
 				dialect.requireTable(connection);
 				return true;
 			}
 			catch (SQLException ex) {
-				if (FenceErrors.isMissing(ex)) {
+				if (SqlErrors.classify(ex) == LockError.TABLE_MISSING) {
 					throw FenceErrors.missing(dialect, " of " + name, ex);
 				}
 				TableName.requireUnreserved(FenceSettings.TABLE_PROPERTY, dialect.table(), ex);
 				throw ex;
 			}
 		}
+	}
+
+	private FenceDialect dialect(DataSource dataSource, Connection connection) throws SQLException {
+		Map<String, FenceDialect> known = this.dialects.computeIfAbsent(dataSource, (key) -> new ConcurrentHashMap<>());
+		String url = String.valueOf(connection.getMetaData().getURL());
+		FenceDialect dialect = known.get(url);
+		if (dialect == null) {
+			dialect = FenceDialect.of(connection, this.settings.table());
+			known.put(url, dialect);
+		}
+		return dialect;
 	}
 
 	/** Called before a transaction that may write begins on this thread. */
@@ -171,7 +190,7 @@ public final class FencedTransactions implements AutoCloseable {
 	private FencedTransaction open(TransactionExecution execution, DataSource dataSource, ConnectionHolder holder) {
 		FenceDialect dialect;
 		try {
-			dialect = this.dialects.of(dataSource, holder.getConnection());
+			dialect = dialect(dataSource, holder.getConnection());
 		}
 		catch (SQLException ex) {
 			throw new DataAccessResourceFailureException(

@@ -20,11 +20,11 @@ import io.distributedlock.jdbc.connection.SqlCall.Compensation;
 import io.distributedlock.jdbc.connection.SqlCallExecutor;
 import io.distributedlock.jdbc.dialect.Dialect;
 import io.distributedlock.jdbc.dialect.Dialect.Renewal;
-import io.distributedlock.jdbc.dialect.Dialect.TableShape;
 import io.distributedlock.jdbc.dialect.Dialect.TableStatus;
 import io.distributedlock.jdbc.dialect.LockRow;
 import io.distributedlock.jdbc.dialect.RowAttempt;
 import io.distributedlock.jdbc.dialect.SqlErrors;
+import io.distributedlock.jdbc.dialect.TableShape;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.OwnerId;
@@ -243,7 +243,7 @@ public final class LockTable {
 	 * @throws LockProviderException if the database could not answer, or does not write
 	 */
 	void requireSuitable(Duration timeout) {
-		TableShape shape = check(timeout, (connection, dialect) -> dialect.readShape(connection));
+		TableShape shape = check(timeout, TableShape::read);
 		if (!shape.unsuitable().isEmpty()) {
 			throw unsuitable("has columns of another length or type: " + String.join(", ", shape.unsuitable()));
 		}

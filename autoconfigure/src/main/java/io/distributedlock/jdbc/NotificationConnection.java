@@ -3,8 +3,8 @@ package io.distributedlock.jdbc;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
@@ -45,13 +45,8 @@ final class NotificationConnection implements AutoCloseable {
 	 */
 	List<String> await(int millis) throws SQLException {
 		PGNotification[] notifications = this.driver.getNotifications(Math.max(millis, 1));
-		List<String> payloads = new ArrayList<>();
-		if (notifications != null) {
-			for (PGNotification notification : notifications) {
-				payloads.add(notification.getParameter());
-			}
-		}
-		return payloads;
+		return (notifications != null) ? Stream.of(notifications).map(PGNotification::getParameter).toList()
+				: List.of();
 	}
 
 	boolean isAlive() throws SQLException {

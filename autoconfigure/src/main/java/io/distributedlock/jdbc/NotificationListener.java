@@ -21,7 +21,7 @@ import io.distributedlock.jdbc.connection.DedicatedConnection;
 import io.distributedlock.jdbc.connection.SqlCallExecutor;
 import io.distributedlock.jdbc.dialect.Dialect;
 import io.distributedlock.jdbc.dialect.NotificationPayload;
-import io.distributedlock.jdbc.dialect.PostgresSession;
+import io.distributedlock.jdbc.dialect.PostgresDialect;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockThreads;
@@ -245,12 +245,12 @@ final class NotificationListener implements AutoCloseable {
 	 * or one has another than before.
 	 */
 	private boolean sharesSessions(Connection connection) throws SQLException {
-		int session = PostgresSession.processId(connection);
+		int session = PostgresDialect.processId(connection);
 		boolean shared = false;
 		for (int round = 0; round < SESSION_TESTS && !shared; round++) {
 			int other = this.calls.execute(CallKind.ACQUIRE, Duration.ofMillis(SELF_TEST_MILLIS),
-					(any, dialect) -> PostgresSession.processId(any));
-			shared = other == session || PostgresSession.processId(connection) != session;
+					(any, dialect) -> PostgresDialect.processId(any));
+			shared = other == session || PostgresDialect.processId(connection) != session;
 		}
 		return shared;
 	}

@@ -30,7 +30,7 @@ enum FenceDatabase {
 
 	static DataSource withTable(DataSource dataSource) {
 		try (Connection connection = dataSource.getConnection()) {
-			String script = FenceDialects.resolve(connection, FenceSettings.DEFAULT_TABLE).schema();
+			String script = FenceDialect.of(connection, FenceSettings.DEFAULT_TABLE).schema();
 			ScriptUtils.executeSqlScript(connection, new ByteArrayResource(script.getBytes()));
 		}
 		catch (SQLException ex) {

@@ -27,6 +27,8 @@ import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.jdbc.TestDatabases;
 import io.distributedlock.jdbc.WaitingTransactions;
+import io.distributedlock.jdbc.dialect.DatabaseKind;
+import io.distributedlock.jdbc.dialect.SqlErrors;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -53,7 +55,7 @@ class FenceDialectTests {
 	}
 
 	private static boolean advance(Connection connection, String key, long token, int seconds) throws SQLException {
-		return FenceDialects.resolve(connection, FenceSettings.DEFAULT_TABLE).advance(connection, key, token, seconds);
+		return FenceDialect.of(connection, FenceSettings.DEFAULT_TABLE).advance(connection, key, token, seconds);
 	}
 
 	private boolean advance(Connection connection, long token) throws SQLException {
@@ -162,9 +164,9 @@ class FenceDialectTests {
 		try (Connection holder = begin(database(database)); Connection waiting = begin(database(database))) {
 			assertThat(advance(holder, 1)).isTrue();
 			assertThatExceptionOfType(SQLException.class).isThrownBy(() -> advance(waiting, this.key, 2, 1))
-				.satisfies((ex) -> assertThat(FenceDialects.resolve(holder, FenceSettings.DEFAULT_TABLE).isTimeout(ex))
+				.satisfies((ex) -> assertThat(SqlErrors.classify(ex))
 					.as(ex + " " + ex.getSQLState() + " " + ex.getErrorCode())
-					.isTrue());
+					.isEqualTo(LockError.STORE_TIMEOUT));
 			waiting.rollback();
 			holder.commit();
 			try (Statement statement = waiting.createStatement()) {
@@ -273,7 +275,7 @@ class FenceDialectTests {
 	void serverThatKeepsNoLocksKeepsNoFences(String version, String name) throws SQLException {
 		Connection connection = TestDatabases.server("MySQL", version, version);
 		assertThatExceptionOfType(LockConfigurationException.class)
-			.isThrownBy(() -> FenceDialects.resolve(connection, FenceSettings.DEFAULT_TABLE))
+			.isThrownBy(() -> FenceDialect.of(connection, FenceSettings.DEFAULT_TABLE))
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.FENCE_UNSUPPORTED))
 			.withMessageContaining(name);
 	}
@@ -282,14 +284,14 @@ class FenceDialectTests {
 	void databaseThatOnlySpeaksAsPostgresKeepsNoFences() throws SQLException {
 		try (Connection connection = TestDatabases.postgresAs("CockroachDB CCL v24.1.0").getConnection()) {
 			assertThatExceptionOfType(LockConfigurationException.class)
-				.isThrownBy(() -> FenceDialects.resolve(connection, FenceSettings.DEFAULT_TABLE))
+				.isThrownBy(() -> FenceDialect.of(connection, FenceSettings.DEFAULT_TABLE))
 				.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.FENCE_UNSUPPORTED))
 				.withMessageContaining("CockroachDB");
 		}
 	}
 
 	private static void makeOld(Connection connection, String key) throws SQLException {
-		FenceDialect dialect = FenceDialects.resolve(connection, FenceSettings.DEFAULT_TABLE);
+		FenceDialect dialect = FenceDialect.of(connection, FenceSettings.DEFAULT_TABLE);
 		try (var statement = connection.prepareStatement("UPDATE " + dialect.table()
 				+ " SET changed_at = TIMESTAMP '2001-01-01 00:00:00' WHERE fence_key = ?")) {
 			statement.setObject(1, dialect.parameter(key));
@@ -309,9 +311,9 @@ class FenceDialectTests {
 			"jdbc:mysql://h1/a, jdbc:mysql://h2/a, false", "jdbc:mysql:///a, jdbc:mysql:///b, true" })
 	void databaseOfAUrlDoesNotMatterToATableWithADatabase(String first, String second, boolean same)
 			throws SQLException {
-		FenceDialect dialect = new MySqlFenceDialect("mysql", "fences.distributed_lock_fence");
+		FenceDialect dialect = new FenceDialect(DatabaseKind.MYSQL, "fences.distributed_lock_fence");
 		assertThat(dialect.location(connected(first)).equals(dialect.location(connected(second)))).isEqualTo(same);
-		FenceDialect unqualified = new MySqlFenceDialect("mysql", "distributed_lock_fence");
+		FenceDialect unqualified = new FenceDialect(DatabaseKind.MYSQL, "distributed_lock_fence");
 		assertThat(unqualified.location(connected(first))).isNotEqualTo(unqualified.location(connected(second)));
 	}
 

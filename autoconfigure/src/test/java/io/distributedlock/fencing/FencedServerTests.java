@@ -142,7 +142,7 @@ class FencedServerTests {
 	private void pass() {
 		this.other.execute((ConnectionCallback<Boolean>) (connection) -> {
 			String fence = HeldKey.text("app", "local", this.key);
-			return FenceDialects.resolve(connection, FenceSettings.DEFAULT_TABLE)
+			return FenceDialect.of(connection, FenceSettings.DEFAULT_TABLE)
 				.advance(connection, fence, Long.MAX_VALUE, 20);
 		});
 	}

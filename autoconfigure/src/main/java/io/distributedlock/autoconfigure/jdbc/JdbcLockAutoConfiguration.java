@@ -46,6 +46,7 @@ import io.distributedlock.autoconfigure.DistributedLockProperties;
 import io.distributedlock.autoconfigure.JdbcStrategy;
 import io.distributedlock.autoconfigure.KeyPrefix;
 import io.distributedlock.autoconfigure.LockStoreLocation;
+import io.distributedlock.autoconfigure.LockStorePreparation;
 import io.distributedlock.autoconfigure.LockTimerConfiguration;
 import io.distributedlock.autoconfigure.OnRowLockCondition;
 import io.distributedlock.autoconfigure.QualifiedBeanWarning;
@@ -89,10 +90,12 @@ public final class JdbcLockAutoConfiguration {
 	@DependsOnDatabaseInitialization
 	JdbcLockSchema distributedLockJdbcSchema(@DistributedLockDataSource ObjectProvider<DataSource> own,
 			ObjectProvider<DataSource> application, JdbcLockProperties properties, ResourceLoader resources) {
-		return new JdbcLockSchema(() -> {
-			DataSource chosen = own(own);
-			return LockDataSource.unwrap((chosen != null) ? chosen : only(application));
-		}, properties, resources);
+		DataSource chosen = own(own);
+		JdbcLockSchemaInitializer initializer = new JdbcLockSchemaInitializer(
+				LockDataSource.unwrap((chosen != null) ? chosen : only(application)), properties);
+		initializer.setResourceLoader(resources);
+		initializer.initializeDatabase();
+		return new JdbcLockSchema();
 	}
 
 	@Bean
@@ -290,6 +293,15 @@ public final class JdbcLockAutoConfiguration {
 		String place = String.valueOf(url).split("[?;]", 2)[0];
 		int server = place.indexOf("//");
 		return (server < 0) ? place : place.substring(server).replaceFirst(":(3306|5432)(?=/|$)", "");
+	}
+
+	/**
+	 * The lock table, which exists once this bean was created. Spring Boot would run an
+	 * initializer that is a bean itself before all other beans of the database, also in
+	 * an application without locks.
+	 */
+	static final class JdbcLockSchema implements LockStorePreparation {
+
 	}
 
 	static class OnSchemaInitialization extends OnDatabaseInitializationCondition {

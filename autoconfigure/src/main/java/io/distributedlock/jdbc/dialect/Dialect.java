@@ -2,15 +2,14 @@ package io.distributedlock.jdbc.dialect;
 
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.ResultSetMetaData;
 import java.sql.SQLException;
 import java.sql.Types;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -72,18 +71,6 @@ public abstract class Dialect {
 					second_waiter, second_waiter_since, second_waiter_until
 				FROM {table} WHERE lock_key = ?) f ON TRUE""";
 
-	/** Three keys that no row has, unless keys that differ count as equal. */
-	private static final String SHAPE = """
-			SELECT * FROM {table} WHERE lock_key IN (?, ?, ?)""";
-
-	private static final Map<String, Integer> LENGTHS = Map.of("owner", 41, "holder", 255, "first_waiter", 32,
-			"second_waiter", 32);
-
-	private static final Set<String> TIMES = Set.of("expires_at", "acquired_at", "first_waiter_since",
-			"first_waiter_until", "second_waiter_since", "second_waiter_until");
-
-	private static final int MICROSECONDS = 6;
-
 	/** The key's column behind those of a row. */
 	private static final int KEY_OF_HELD = 13;
 
@@ -101,6 +88,19 @@ public abstract class Dialect {
 			SELECT lock_key, owner, grant_order, expires_at, acquired_at, holder, first_waiter, first_waiter_since
 			FROM {table} WHERE lock_key = ?""";
 
+	private static final String RELEASE = "UPDATE {table} SET {release} WHERE lock_key = ? AND owner = ?";
+
+	private static final String KEEP = """
+			UPDATE {table} SET owner = {kept}, expires_at = {keptUntil} WHERE lock_key = ? AND owner = ?""";
+
+	private static final String REMOVE_ENTRIES = """
+			UPDATE {table} SET first_waiter = NULLIF(first_waiter, ?), second_waiter = NULLIF(second_waiter, ?)
+			WHERE lock_key = ? AND (first_waiter = ? OR second_waiter = ?)""";
+
+	private static final String SWEEP = "DELETE FROM {table} WHERE lock_key = ANY(?) AND {deletable}";
+
+	private static final String TWO_ROWS = "INSERT {ignore} INTO {table} (lock_key, grant_order) VALUES (?, 1), (?, 2)";
+
 	private final String platform;
 
 	private final String table;
@@ -108,6 +108,8 @@ public abstract class Dialect {
 	private final SqlWords words;
 
 	private final String attempt;
+
+	private final String attemptFree;
 
 	/** Statements by their templates, filled when they are first used. */
 	private final Map<String, String> statements = new ConcurrentHashMap<>();
@@ -119,16 +121,21 @@ public abstract class Dialect {
 	 * @param words the dialect's words
 	 * @param attempt the template of the attempt, whose parameters are key, owner, lease
 	 * in microseconds, holder, process, whether it waits, and since when in microseconds
+	 * @param attemptFree the template of the attempt of a free row, whose parameters are
+	 * key, owner, lease in microseconds, and holder
 	 */
-	Dialect(String platform, String table, SqlWords words, String attempt) {
+	Dialect(String platform, String table, SqlWords words, String attempt, String attemptFree) {
 		this.platform = platform;
 		this.table = table;
 		this.words = RowRule.addTo(words).with("table", table).with("columns", COLUMNS).with("deletable", DELETABLE);
 		this.attempt = attempt;
+		this.attemptFree = attemptFree;
 	}
 
 	/** Whether {@link Connection#abort} ends a running statement. */
-	public abstract boolean isAbortable();
+	public boolean isAbortable() {
+		return true;
+	}
 
 	/** Whether an abort ends the call at once, whatever the server does. */
 	public boolean abortsAtOnce() {
@@ -166,9 +173,7 @@ public abstract class Dialect {
 		return null;
 	}
 
-	/**
-	 * Bounds a read from the connection in milliseconds, where an abort can block.
-	 */
+	/** Bounds a read from the connection in milliseconds, where an abort can block. */
 	public void limitReads(Connection connection, int millis) throws SQLException {
 	}
 
@@ -198,8 +203,9 @@ public abstract class Dialect {
 	 * another process.
 	 * @return whether the row had this owner
 	 */
-	public abstract boolean release(Connection connection, String key, String owner, String process)
-			throws SQLException;
+	public boolean release(Connection connection, String key, String owner, String process) throws SQLException {
+		return Sql.update(connection, sql(RELEASE), process, process, process, stored(key), owner) > 0;
+	}
 
 	/**
 	 * Releases the row if it has this owner, and lets nobody acquire it for a time. The
@@ -207,13 +213,17 @@ public abstract class Dialect {
 	 * @param keepMicros the time from now on
 	 * @return whether the row had this owner
 	 */
-	public abstract boolean keep(Connection connection, String key, String owner, long keepMicros) throws SQLException;
+	public boolean keep(Connection connection, String key, String owner, long keepMicros) throws SQLException {
+		return Sql.update(connection, sql(KEEP), keepMicros, stored(key), owner) > 0;
+	}
 
 	/**
 	 * Removes the wait-queue entries of the process.
 	 * @return whether there was one
 	 */
-	public abstract boolean removeEntries(Connection connection, String key, String process) throws SQLException;
+	public boolean removeEntries(Connection connection, String key, String process) throws SQLException {
+		return Sql.update(connection, sql(REMOVE_ENTRIES), process, process, stored(key), process, process) > 0;
+	}
 
 	/**
 	 * Removes the wait-queue entries of the process, then releases a reservation made for
@@ -235,7 +245,42 @@ public abstract class Dialect {
 	 * Deletes those of the rows that may still be deleted.
 	 * @return how many rows were deleted
 	 */
-	public abstract int sweep(Connection connection, List<String> keys, long retentionMicros) throws SQLException;
+	public int sweep(Connection connection, List<String> keys, long retentionMicros) throws SQLException {
+		Object[] stored = keys.stream().map(this::stored).toArray();
+		return Sql.update(connection, sql(SWEEP), connection.createArrayOf(keyType(), stored), retentionMicros);
+	}
+
+	/** Returns the arrays of the keys, the owners and the leases of a batch. */
+	final Object[] arrays(Connection connection, List<Renewal> renewals) throws SQLException {
+		Object[] keys = renewals.stream().map((renewal) -> stored(renewal.key())).toArray();
+		Object[] owners = renewals.stream().map(Renewal::owner).toArray();
+		Object[] leases = renewals.stream().map(Renewal::leaseMicros).toArray();
+		return new Object[] { connection.createArrayOf(keyType(), keys), connection.createArrayOf("VARCHAR", owners),
+				connection.createArrayOf("BIGINT", leases) };
+	}
+
+	/**
+	 * Returns the outcomes of a batch of which some leases were renewed. One that was not
+	 * is unknown if its row is locked, else lost.
+	 * @param renewed the leases that were renewed
+	 * @param stillHeld the statement that reads those which this process has in any case
+	 */
+	final List<RenewalOutcome> outcomes(Connection connection, List<Renewal> renewals, Set<String> renewed,
+			String stillHeld, Object... batch) throws SQLException {
+		Set<String> held = (renewed.size() < renewals.size()) ? leases(connection, sql(stillHeld), batch) : renewed;
+		List<RenewalOutcome> outcomes = new ArrayList<>(renewals.size());
+		for (Renewal renewal : renewals) {
+			String id = renewal.owner() + renewal.key();
+			outcomes.add(renewed.contains(id) ? RenewalOutcome.RENEWED
+					: held.contains(id) ? RenewalOutcome.UNKNOWN : RenewalOutcome.NOT_HELD);
+		}
+		return outcomes;
+	}
+
+	/** Reads the leases that a statement returns as their keys and owners. */
+	final Set<String> leases(Connection connection, String sql, Object... arguments) throws SQLException {
+		return new HashSet<>(Sql.query(connection, sql, (row) -> row.getString(2) + key(row, 1), arguments));
+	}
 
 	/** Fills the words of this dialect into a template. */
 	final String sql(String template) {
@@ -245,6 +290,11 @@ public abstract class Dialect {
 	/** Returns how many characters or bytes the key column must hold. */
 	int keyLength() {
 		return LockKeyEncoder.LENGTH * LONGEST_CHARACTER;
+	}
+
+	/** Returns the type of the key column in arrays. */
+	String keyType() {
+		return "VARBINARY";
 	}
 
 	/** Returns a key as the value of the key column. */
@@ -258,7 +308,6 @@ public abstract class Dialect {
 	}
 
 	/** Returns the script that creates the lock table. */
-
 	public final String schema() {
 		return Sql.script(this.platform, this.table);
 	}
@@ -291,13 +340,14 @@ public abstract class Dialect {
 	 * statement that has the whole rule is long, and takes a database much longer.
 	 * @return the order of the grant, or 0
 	 */
-	abstract long attemptFree(Connection connection, RowAttempt attempt) throws SQLException;
-
-	/** Returns the order that a statement for a free row returns, 0 without a row. */
-	final long orderOfFree(Connection connection, String sql, RowAttempt attempt) throws SQLException {
-		List<Long> orders = Sql.query(connection, sql, (row) -> row.getLong(1), stored(attempt.key()), attempt.owner(),
-				attempt.leaseMicros(), attempt.holder());
+	long attemptFree(Connection connection, RowAttempt attempt) throws SQLException {
+		List<Long> orders = Sql.query(connection, attemptFreeSql(), (row) -> row.getLong(1), stored(attempt.key()),
+				attempt.owner(), attempt.leaseMicros(), attempt.holder());
 		return orders.isEmpty() ? 0 : orders.get(0);
+	}
+
+	final String attemptFreeSql() {
+		return sql(this.attemptFree);
 	}
 
 	/** Attempts with the statement that has the whole rule. */
@@ -316,7 +366,6 @@ public abstract class Dialect {
 	}
 
 	/** Reads the row without locking it. */
-
 	public final @Nullable LockRow read(Connection connection, String key) throws SQLException {
 		List<LockRow> rows = Sql.query(connection, sql(READ), LockRow::read, stored(key));
 		return rows.isEmpty() ? null : rows.get(0);
@@ -327,7 +376,6 @@ public abstract class Dialect {
 	 * @param from the least key, and the beginning of all of them
 	 * @param to the key that follows all of them
 	 */
-
 	public final List<KeyedRow> readHeld(Connection connection, String from, String to, int limit) throws SQLException {
 		return Sql.query(connection, sql(HELD), (row) -> new KeyedRow(key(row, KEY_OF_HELD), LockRow.read(row)),
 				stored(from), stored(to), 0L, limit);
@@ -337,7 +385,6 @@ public abstract class Dialect {
 	 * Reads one page of keys in their order, and whether each row may be deleted.
 	 * @param after the last key of the page before, or an empty text
 	 */
-
 	public final List<SweepCandidate> readSweepCandidates(Connection connection, String after, int limit,
 			long retentionMicros) throws SQLException {
 		return Sql.query(connection, sql(CANDIDATES), (row) -> new SweepCandidate(key(row, 1), row.getBoolean(2)),
@@ -345,7 +392,6 @@ public abstract class Dialect {
 	}
 
 	/** Returns the statements of row locks. */
-
 	public final RowLockStatements rowLocks() {
 		return new RowLockStatements(this::sql, this::stored, rowLockSession());
 	}
@@ -353,10 +399,7 @@ public abstract class Dialect {
 	/** Returns what is particular to the sessions that hold row locks. */
 	abstract RowLockSession rowLockSession();
 
-	/**
-	 * Reads the format row, naming every column, and the clock.
-	 */
-
+	/** Reads the format row, naming every column, and the clock. */
 	public final TableStatus readStatus(Connection connection) throws SQLException {
 		return Sql
 			.query(connection, sql(STATUS), (row) -> new TableStatus(row.getLong(1), row.getLong(2)),
@@ -365,58 +408,24 @@ public abstract class Dialect {
 	}
 
 	/**
-	 * Reads what is wrong with the table's columns, and whether its keys are exact and
-	 * unique. Changes nothing.
-	 */
-
-	public final TableShape readShape(Connection connection) throws SQLException {
-		try (PreparedStatement statement = connection.prepareStatement(sql(SHAPE))) {
-			for (int i = 0; i < LockKeyEncoder.SIMILAR_TO_FORMAT_ROW.size(); i++) {
-				statement.setObject(i + 1, stored(LockKeyEncoder.SIMILAR_TO_FORMAT_ROW.get(i)));
-			}
-			try (ResultSet rows = statement.executeQuery()) {
-				ResultSetMetaData columns = rows.getMetaData();
-				List<String> unsuitable = new ArrayList<>();
-				boolean exact = !rows.next();
-				for (int i = 1; i <= columns.getColumnCount(); i++) {
-					String name = columns.getColumnName(i).toLowerCase(Locale.ROOT);
-					exact &= !name.equals("lock_key") || isExact(columns.getColumnType(i));
-					addUnsuitable(unsuitable, columns, i, name);
-				}
-				return new TableShape(unsuitable, exact, isKeyUnique(connection));
-			}
-		}
-	}
-
-	/**
 	 * Whether the table refuses a second row with a key. Changes nothing, and fails no
 	 * statement on a table that does, because servers and drivers log failures.
 	 */
-	abstract boolean isKeyUnique(Connection connection) throws SQLException;
-
-	/** Whether the key column compares bytes, or else is compared by {@link #SHAPE}. */
-	boolean isExact(int type) {
-		return type == Types.VARBINARY;
+	boolean isKeyUnique(Connection connection) throws SQLException {
+		Object key = stored(LockKeyEncoder.NO_ROW);
+		connection.setAutoCommit(false);
+		try {
+			return Sql.update(connection, sql(TWO_ROWS), key, key) == 1;
+		}
+		finally {
+			connection.rollback();
+			connection.setAutoCommit(true);
+		}
 	}
 
-	private void addUnsuitable(List<String> unsuitable, ResultSetMetaData columns, int column, String name)
-			throws SQLException {
-		if (TIMES.contains(name)) {
-			String type = columns.getColumnTypeName(column);
-			if (!timeType().equalsIgnoreCase(type) || !hasMicroseconds(columns, column)) {
-				unsuitable.add("%s (%s, needs %s with 6 decimals)".formatted(name, type, timeType()));
-			}
-			return;
-		}
-		if (columns.isAutoIncrement(column) && mistakesGeneratedKeys()) {
-			unsuitable.add(name + " (is numbered by the database)");
-		}
-		int needed = name.equals("lock_key") ? keyLength() : LENGTHS.getOrDefault(name, 0);
-		int found = columns.getPrecision(column);
-		// A column without a bound has no precision in some drivers.
-		if (found > 0 && found < needed) {
-			unsuitable.add("%s (%d, needs %d)".formatted(name, found, needed));
-		}
+	/** Whether the key column compares bytes, or else {@link TableShape} does. */
+	boolean isExact(int type) {
+		return type == Types.VARBINARY;
 	}
 
 	/** Whether the statements would take generated keys for the orders of grants. */
@@ -426,7 +435,7 @@ public abstract class Dialect {
 
 	/** Whether a column that holds a time holds its microseconds. */
 	boolean hasMicroseconds(ResultSetMetaData columns, int column) throws SQLException {
-		return columns.getScale(column) == MICROSECONDS;
+		return columns.getScale(column) == 6;
 	}
 
 	/** Returns the type of the columns that hold a time. */
@@ -436,7 +445,6 @@ public abstract class Dialect {
 	 * Executes an update and an insert that match no row, so that a missing right or a
 	 * read-only server fails.
 	 */
-
 	public final void checkWritable(Connection connection) throws SQLException {
 		Sql.update(connection, sql(UPDATE_NOTHING), stored(LockKeyEncoder.NO_ROW));
 		Sql.update(connection, sql(INSERT_NOTHING), stored(LockKeyEncoder.NO_ROW));
@@ -477,17 +485,6 @@ public abstract class Dialect {
 	 * @param clockMicros the clock in microseconds since 1970
 	 */
 	public record TableStatus(long format, long clockMicros) {
-	}
-
-	/**
-	 * Columns of the lock table as they were created.
-	 *
-	 * @param unsuitable the columns that cannot hold their values, each with what it has
-	 * and what it needs
-	 * @param exact whether different keys never count as equal
-	 * @param unique whether the table refuses a second row with a key
-	 */
-	public record TableShape(List<String> unsuitable, boolean exact, boolean unique) {
 	}
 
 }

@@ -4,7 +4,6 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
-import java.util.Set;
 
 import io.distributedlock.provider.RenewalOutcome;
 
@@ -12,7 +11,7 @@ import io.distributedlock.provider.RenewalOutcome;
  * Dialect of H2 in memory, in a file or as a server, in its own and its compatibility
  * modes. Keys are bytes, because H2 can be set to ignore the case of text columns.
  */
-public final class H2Dialect extends PolledDialect {
+public final class H2Dialect extends Dialect {
 
 	private static final String ATTEMPT = """
 			SELECT {columns} FROM FINAL TABLE (
@@ -63,12 +62,8 @@ public final class H2Dialect extends PolledDialect {
 			SELECT l.lock_key, l.owner FROM {renewals} JOIN {table} l ON l.lock_key = w.k AND l.owner = w.o
 			WHERE l.expires_at > CURRENT_TIMESTAMP(6)""";
 
-	private static final String SWEEP = "DELETE FROM {table} WHERE lock_key = ANY(?) AND {deletable}";
-
-	private static final String TWO_ROWS = "INSERT INTO {table} (lock_key, grant_order) VALUES (?, 1), (?, 2)";
-
 	public H2Dialect(String table) {
-		super("h2", table, words(), ATTEMPT);
+		super("h2", table, words(), ATTEMPT, ATTEMPT_FREE);
 	}
 
 	private static SqlWords words() {
@@ -94,7 +89,9 @@ public final class H2Dialect extends PolledDialect {
 			.with("epochMicros", "CAST(EXTRACT(EPOCH FROM CURRENT_TIMESTAMP(6)) * 1000000 AS BIGINT)")
 			.with("nowMicros", "{epochMicros}")
 			.with("retained", "DATEADD(MICROSECOND, -CAST(? AS BIGINT), CURRENT_TIMESTAMP(6))")
-			.with("renewals", RENEWALS);
+			.with("renewals", RENEWALS)
+			.with("releaser", "?")
+			.with("ignore", "");
 	}
 
 	@Override
@@ -113,15 +110,15 @@ public final class H2Dialect extends PolledDialect {
 		return false;
 	}
 
-	/** H2 does not log that it refuses the second one. */
+	/** H2 does not log that it refuses the second row. */
 	@Override
-	int insertTwoRows(Connection connection, Object key) throws SQLException {
+	boolean isKeyUnique(Connection connection) throws SQLException {
 		try {
-			return Sql.update(connection, sql(TWO_ROWS), key, key);
+			return super.isKeyUnique(connection);
 		}
 		catch (SQLException ex) {
 			if (SqlErrors.isDuplicateKey(ex)) {
-				return 1;
+				return true;
 			}
 			throw ex;
 		}
@@ -133,31 +130,9 @@ public final class H2Dialect extends PolledDialect {
 	}
 
 	@Override
-	long attemptFree(Connection connection, RowAttempt attempt) throws SQLException {
-		return orderOfFree(connection, sql(ATTEMPT_FREE), attempt);
-	}
-
-	@Override
 	public List<RenewalOutcome> renew(Connection connection, List<Renewal> renewals) throws SQLException {
 		Object[] batch = arrays(connection, renewals);
-		Set<String> renewed = leases(connection, sql(RENEW), batch);
-		// A lease that was not renewed is unknown if its row is locked, else lost.
-		Set<String> held = (renewed.size() < renewals.size()) ? leases(connection, sql(STILL_HELD), batch) : renewed;
-		return outcomes(renewals, renewed, held);
-	}
-
-	private Object[] arrays(Connection connection, List<Renewal> renewals) throws SQLException {
-		Object[] keys = renewals.stream().map((renewal) -> stored(renewal.key())).toArray();
-		Object[] owners = renewals.stream().map(Renewal::owner).toArray();
-		Object[] leases = renewals.stream().map(Renewal::leaseMicros).toArray();
-		return new Object[] { connection.createArrayOf("VARBINARY", keys), connection.createArrayOf("VARCHAR", owners),
-				connection.createArrayOf("BIGINT", leases) };
-	}
-
-	@Override
-	public int sweep(Connection connection, List<String> keys, long retentionMicros) throws SQLException {
-		Object[] bytes = keys.stream().map(this::stored).toArray();
-		return Sql.update(connection, sql(SWEEP), connection.createArrayOf("VARBINARY", bytes), retentionMicros);
+		return outcomes(connection, renewals, leases(connection, sql(RENEW), batch), STILL_HELD, batch);
 	}
 
 }

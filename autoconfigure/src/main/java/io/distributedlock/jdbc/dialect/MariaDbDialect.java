@@ -6,7 +6,6 @@ import java.sql.SQLException;
 import java.sql.SQLTransientException;
 import java.time.Duration;
 import java.util.List;
-import java.util.Set;
 
 import io.distributedlock.provider.RenewalOutcome;
 
@@ -54,8 +53,7 @@ final class MariaDbDialect extends MySqlCompatibleDialect {
 	@Override
 	RowLockSession rowLockSession() {
 		return new RowLockSession("CONNECTION_ID()", null,
-				(idle) -> idleTimeouts(Long.toString(RowLockSession.seconds(idle, LONGEST_IDLE_SECONDS))),
-				idleTimeouts("DEFAULT"));
+				(idle) -> idleTimeouts(Long.toString(RowLockSession.seconds(idle, LONGEST_IDLE_SECONDS))), idleTimeouts("DEFAULT"));
 	}
 
 	private static String idleTimeouts(String value) {
@@ -79,10 +77,7 @@ final class MariaDbDialect extends MySqlCompatibleDialect {
 	@Override
 	public List<RenewalOutcome> renew(Connection connection, List<Renewal> renewals) throws SQLException {
 		String batch = json(renewals);
-		Set<String> renewed = leases(connection, sql(RENEW), batch);
-		// A lease that was not renewed is unknown if its row is locked, else lost.
-		Set<String> held = (renewed.size() < renewals.size()) ? stillHeld(connection, batch) : renewed;
-		return outcomes(renewals, renewed, held);
+		return outcomes(connection, renewals, leases(connection, sql(RENEW), batch), STILL_HELD, batch);
 	}
 
 }

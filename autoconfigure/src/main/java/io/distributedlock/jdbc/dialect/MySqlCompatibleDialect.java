@@ -8,7 +8,6 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.Set;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
@@ -18,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * are bytes, so that neither a collation nor the character set of a connection changes
  * them. Times are UTC whatever the session's time zone.
  */
-abstract class MySqlCompatibleDialect extends PolledDialect {
+abstract class MySqlCompatibleDialect extends Dialect {
 
 	/** The most that {@code wait_timeout} can be. */
 	static final long LONGEST_IDLE_SECONDS = 31_536_000;
@@ -51,7 +50,8 @@ abstract class MySqlCompatibleDialect extends PolledDialect {
 			STRAIGHT_JOIN {table} l ON l.lock_key = UNHEX(w.k) AND l.owner = w.o
 			WHERE l.expires_at > UTC_TIMESTAMP(6)""";
 
-	private static final String STILL_HELD = "SELECT l.lock_key, l.owner FROM {renewals}";
+	/** Reads which leases of a batch have not expired and are still of their owners. */
+	static final String STILL_HELD = "SELECT l.lock_key, l.owner FROM {renewals}";
 
 	private static final int LENGTH_WITH_MICROSECONDS = "1970-01-01 00:00:00.000000".length();
 
@@ -59,15 +59,13 @@ abstract class MySqlCompatibleDialect extends PolledDialect {
 	private static final String SWEEP = """
 			DELETE l FROM {table} l FORCE INDEX (PRIMARY) WHERE {deletable} AND lock_key IN (""";
 
-	private static final String TWO_ROWS = "INSERT IGNORE INTO {table} (lock_key, grant_order) VALUES (?, 1), (?, 2)";
-
 	/**
 	 * Creates a dialect.
 	 * @param words the words {@code clockNow}, {@code insertedOrder},
 	 * {@code grantedOrder}, {@code keptOrder}, and those of its own templates
 	 */
 	MySqlCompatibleDialect(String platform, String table, SqlWords words, String attempt) {
-		super(platform, table, addTo(words), attempt);
+		super(platform, table, addTo(words), attempt, ATTEMPT_FREE);
 	}
 
 	private static SqlWords addTo(SqlWords words) {
@@ -91,12 +89,9 @@ abstract class MySqlCompatibleDialect extends PolledDialect {
 			.with("epochMicros", "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))")
 			.with("nowMicros", "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', {clockNow})")
 			.with("retained", "UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND")
-			.with("renewals", RENEWALS);
-	}
-
-	@Override
-	public final boolean isAbortable() {
-		return true;
+			.with("renewals", RENEWALS)
+			.with("releaser", "?")
+			.with("ignore", "IGNORE");
 	}
 
 	@Override
@@ -125,11 +120,6 @@ abstract class MySqlCompatibleDialect extends PolledDialect {
 	}
 
 	@Override
-	final int insertTwoRows(Connection connection, Object key) throws SQLException {
-		return Sql.update(connection, sql(TWO_ROWS), key, key);
-	}
-
-	@Override
 	final boolean mistakesGeneratedKeys() {
 		return true;
 	}
@@ -147,13 +137,8 @@ abstract class MySqlCompatibleDialect extends PolledDialect {
 
 	@Override
 	final long attemptFree(Connection connection, RowAttempt attempt) throws SQLException {
-		return Sql.insert(connection, sql(ATTEMPT_FREE), stored(attempt.key()), attempt.owner(), attempt.leaseMicros(),
+		return Sql.insert(connection, attemptFreeSql(), stored(attempt.key()), attempt.owner(), attempt.leaseMicros(),
 				attempt.holder());
-	}
-
-	/** Reads which leases of a batch have not expired and are still of their owners. */
-	final Set<String> stillHeld(Connection connection, String batch) throws SQLException {
-		return leases(connection, sql(STILL_HELD), batch);
 	}
 
 	/**

@@ -59,8 +59,7 @@ final class MySqlDialect extends MySqlCompatibleDialect {
 	@Override
 	RowLockSession rowLockSession() {
 		return new RowLockSession("CONNECTION_ID()", (wait) -> "SET max_execution_time = " + wait.toMillis(),
-				(idle) -> "SET wait_timeout = " + RowLockSession.seconds(idle, LONGEST_IDLE_SECONDS),
-				"SET wait_timeout = DEFAULT");
+				(idle) -> "SET wait_timeout = " + RowLockSession.seconds(idle, LONGEST_IDLE_SECONDS), "SET wait_timeout = DEFAULT");
 	}
 
 	@Override
@@ -86,8 +85,7 @@ final class MySqlDialect extends MySqlCompatibleDialect {
 		long now = Sql.query(connection, sql(CLOCK), (row) -> row.getLong(1)).get(0);
 		Sql.update(connection, sql(RENEW), now, batch);
 		Set<String> renewed = leases(connection, sql(RENEWED), batch, now);
-		// A lease that was not renewed is unknown if its row is locked, else lost.
-		return outcomes(renewals, renewed, stillHeld(connection, batch));
+		return outcomes(connection, renewals, renewed, STILL_HELD, batch);
 	}
 
 }

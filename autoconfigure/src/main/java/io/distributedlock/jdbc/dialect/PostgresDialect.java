@@ -7,6 +7,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 
+import org.postgresql.PGConnection;
+
 import org.springframework.util.ClassUtils;
 
 import io.distributedlock.provider.RenewalOutcome;
@@ -105,8 +107,6 @@ public final class PostgresDialect extends Dialect {
 			FROM batch w LEFT JOIN renewed d ON d.lock_key = w.k AND d.owner = w.o LEFT JOIN {table} l ON l.lock_key = w.k
 			ORDER BY w.i""";
 
-	private static final String SWEEP = "DELETE FROM {table} WHERE lock_key = ANY(?) AND {deletable}";
-
 	/** Is refused without a unique index of the key. */
 	private static final String INSERT_NOTHING_TWICE = """
 			INSERT INTO {table} (lock_key, grant_order) SELECT ?, 1 WHERE false ON CONFLICT (lock_key) DO NOTHING""";
@@ -116,7 +116,7 @@ public final class PostgresDialect extends Dialect {
 	private final String channel;
 
 	public PostgresDialect(String table) {
-		super("postgresql", table, words(channel(table)), ATTEMPT);
+		super("postgresql", table, words(channel(table)), ATTEMPT, ATTEMPT_FREE);
 		this.channel = channel(table);
 	}
 
@@ -186,6 +186,11 @@ public final class PostgresDialect extends Dialect {
 	}
 
 	@Override
+	String keyType() {
+		return "text";
+	}
+
+	@Override
 	Object stored(String key) {
 		return key;
 	}
@@ -207,15 +212,11 @@ public final class PostgresDialect extends Dialect {
 	 */
 	@Override
 	RowLockSession rowLockSession() {
-		return new RowLockSession("pg_backend_pid()", (wait) -> "SET LOCAL statement_timeout = " + wait.toMillis(),
+		return new RowLockSession("pg_backend_pid()",
+				(wait) -> "SET LOCAL statement_timeout = " + wait.toMillis(),
 				(idle) -> "SET LOCAL idle_in_transaction_session_timeout = "
 						+ Math.min(idle.toMillis() + 1, Integer.MAX_VALUE),
 				null);
-	}
-
-	@Override
-	public boolean isAbortable() {
-		return true;
 	}
 
 	@Override
@@ -233,25 +234,34 @@ public final class PostgresDialect extends Dialect {
 		return this.channel;
 	}
 
-	/** Leaves a session alone that a pooler can give to other clients. */
+	/**
+	 * Leaves a session alone that a pooler can give to other clients, and keeps the
+	 * driver from preparing statements on the server, because the next call may reach
+	 * another session.
+	 */
 	@Override
 	public void prepareSession(Connection connection, Duration callTimeout) throws SQLException {
 		if (isPooled(connection)) {
-			PostgresSession.disableServerPreparation(connection);
+			connection.unwrap(PGConnection.class).setPrepareThreshold(0);
 		}
 		else {
 			super.prepareSession(connection, callTimeout);
 		}
 	}
 
+	/**
+	 * A pooler such as PgBouncer announces a process id of its own instead of that of the
+	 * server's process, and may give each transaction another session.
+	 */
 	@Override
 	public boolean isPooled(Connection connection) throws SQLException {
-		return DRIVER && PostgresSession.isPooled(connection);
+		return DRIVER && connection.isWrapperFor(PGConnection.class)
+				&& connection.unwrap(PGConnection.class).getBackendPID() != processId(connection);
 	}
 
-	@Override
-	long attemptFree(Connection connection, RowAttempt attempt) throws SQLException {
-		return orderOfFree(connection, sql(ATTEMPT_FREE), attempt);
+	/** Returns the id of the server's process that executes the statement. */
+	public static int processId(Connection connection) throws SQLException {
+		return Sql.query(connection, "SELECT pg_backend_pid()", (row) -> row.getInt(1)).get(0);
 	}
 
 	@Override
@@ -275,19 +285,10 @@ public final class PostgresDialect extends Dialect {
 
 	@Override
 	public List<RenewalOutcome> renew(Connection connection, List<Renewal> renewals) throws SQLException {
-		Object[] keys = renewals.stream().map(Renewal::key).toArray();
-		Object[] owners = renewals.stream().map(Renewal::owner).toArray();
-		Object[] leases = renewals.stream().map(Renewal::leaseMicros).toArray();
 		return Sql.query(connection, sql(RENEW),
 				(row) -> row.getBoolean(1) ? RenewalOutcome.RENEWED
 						: row.getBoolean(2) ? RenewalOutcome.UNKNOWN : RenewalOutcome.NOT_HELD,
-				connection.createArrayOf("text", keys), connection.createArrayOf("text", owners),
-				connection.createArrayOf("bigint", leases));
-	}
-
-	@Override
-	public int sweep(Connection connection, List<String> keys, long retentionMicros) throws SQLException {
-		return Sql.update(connection, sql(SWEEP), connection.createArrayOf("text", keys.toArray()), retentionMicros);
+				arrays(connection, renewals));
 	}
 
 }

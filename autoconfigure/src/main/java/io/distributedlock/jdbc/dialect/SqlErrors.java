@@ -18,70 +18,54 @@ public final class SqlErrors {
 
 	static final String LOCK_NOT_AVAILABLE = "55P03";
 
-	/** PostgreSQL ended the statement because of {@code statement_timeout}. */
-	private static final String STATEMENT_ENDED = "57014";
-
 	/** PostgreSQL has ended the session: by an operator, at its stop, or as idle. */
 	private static final String SESSION_ENDED = "57P";
 
 	/** The server ended the statement because of {@code max_statement_time}. */
 	static final int MARIADB_STATEMENT_TIMEOUT = 1969;
 
-	/** The server ended the statement because of {@code max_execution_time}. */
-	private static final int MYSQL_STATEMENT_TIMEOUT = 3024;
+	/** Serialization failure, deadlock, lock not available, and changed records. */
+	private static final Codes CONTENTION = new Codes(Set.of("40001", "40P01", LOCK_NOT_AVAILABLE),
+			Set.of(40001, 50200, 90131), Set.of(1020, 1205, 1213));
 
-	private static final int H2_LOCK_TIMEOUT = 50200;
+	private static final Codes ROW_LOCKED = new Codes(Set.of(LOCK_NOT_AVAILABLE), Set.of(50200), Set.of(1205));
 
-	/** A transaction that may only read. */
-	private static final String READ_ONLY = "25006";
+	/** MySQL says so only of a statement that does not wait. */
+	private static final Codes ROW_LOCKED_NOW = new Codes(Set.of(), Set.of(), Set.of(3572));
 
-	private static final int H2_READ_ONLY = 90097;
+	/**
+	 * A time-out of the session; in MySQL {@code KILL QUERY}, {@code max_statement_time}
+	 * and {@code max_execution_time}.
+	 */
+	private static final Codes STATEMENT_ENDED = new Codes(Set.of("57014"), Set.of(),
+			Set.of(1317, MARIADB_STATEMENT_TIMEOUT, 3024));
 
-	/** The server runs with an option that prevents the statement, or is read-only. */
-	private static final Set<Integer> MYSQL_READ_ONLY = Set.of(1290, 1836);
+	/** The transaction, or the server as by an option, may only read. */
+	private static final Codes READ_ONLY = new Codes(Set.of("25006"), Set.of(90097), Set.of(1290, 1836));
 
-	private static final int MYSQL_LOCK_WAIT_TIMEOUT = 1205;
+	private static final Codes DUPLICATE_KEY = new Codes(Set.of("23505"), Set.of(), Set.of(1062));
 
-	/** The row is locked and the statement does not wait. */
-	private static final int MYSQL_NO_WAIT = 3572;
+	private static final Codes LOGS_STATEMENTS = new Codes(Set.of(), Set.of(), Set.of(1665));
 
-	private static final int MYSQL_DUPLICATE_KEY = 1062;
+	private static final Codes MISSING = new Codes(
+			Set.of("42P01", "42703", "3F000", "42S02", "42S03", "42S04", "42S22"),
+			Set.of(42102, 42103, 42104, 42122, 90079), Set.of());
 
-	private static final int MYSQL_LOGS_STATEMENTS = 1665;
-
-	/** Serialization failure, deadlock, lock not available. */
-	private static final Set<String> CONTENTION = Set.of("40001", "40P01", LOCK_NOT_AVAILABLE);
-
-	/** Deadlock, lock time-out, concurrent update. */
-	private static final Set<Integer> H2_CONTENTION = Set.of(40001, H2_LOCK_TIMEOUT, 90131);
-
-	/** Record changed, lock wait time-out, deadlock. */
-	private static final Set<Integer> MYSQL_CONTENTION = Set.of(1020, MYSQL_LOCK_WAIT_TIMEOUT, 1213);
-
-	private static final Set<String> MISSING = Set.of("42P01", "42703", "3F000", "42S02", "42S03", "42S04", "42S22");
-
-	private static final Set<Integer> H2_MISSING = Set.of(42102, 42103, 42104, 42122, 90079);
-
-	private static final Set<String> DENIED = Set.of("42501", "28000", "28P01");
-
-	private static final Set<Integer> H2_DENIED = Set.of(90096, 90040, 28000);
-
-	/** Access denied to the database, at log-in, to the table, to a column. */
-	private static final Set<Integer> MYSQL_DENIED = Set.of(1044, 1045, 1142, 1143);
+	/** Access denied: to the database, at log-in, to the table, to a column. */
+	private static final Codes DENIED = new Codes(Set.of("42501", "28000", "28P01"), Set.of(90096, 90040, 28000),
+			Set.of(1044, 1045, 1142, 1143));
 
 	private SqlErrors() {
 	}
 
 	/** Whether the statement changed nothing because another one changed the row. */
 	public static boolean isContention(SQLException ex) {
-		return CONTENTION.contains(state(ex))
-				|| (isH2(ex) ? H2_CONTENTION : MYSQL_CONTENTION).contains(ex.getErrorCode());
+		return CONTENTION.have(ex);
 	}
 
 	/** Whether the row was locked for longer than a statement may wait. */
 	public static boolean isRowLocked(SQLException ex) {
-		return LOCK_NOT_AVAILABLE.equals(state(ex))
-				|| (isH2(ex) ? ex.getErrorCode() == H2_LOCK_TIMEOUT : ex.getErrorCode() == MYSQL_LOCK_WAIT_TIMEOUT);
+		return ROW_LOCKED.have(ex);
 	}
 
 	/**
@@ -89,9 +73,7 @@ public final class SqlErrors {
 	 * at once or after a wait, which the bound of the statement ends in some databases.
 	 */
 	public static boolean isHeldByAnother(SQLException ex) {
-		return isContention(ex) || STATEMENT_ENDED.equals(state(ex))
-				|| (!isH2(ex) && (ex.getErrorCode() == MYSQL_NO_WAIT || ex.getErrorCode() == MARIADB_STATEMENT_TIMEOUT
-						|| ex.getErrorCode() == MYSQL_STATEMENT_TIMEOUT));
+		return CONTENTION.have(ex) || STATEMENT_ENDED.have(ex) || ROW_LOCKED_NOW.have(ex);
 	}
 
 	/**
@@ -108,27 +90,25 @@ public final class SqlErrors {
 	 * connection with a server that is a replica now.
 	 */
 	public static boolean isReadOnly(SQLException ex) {
-		return READ_ONLY.equals(state(ex))
-				|| (isH2(ex) ? ex.getErrorCode() == H2_READ_ONLY : MYSQL_READ_ONLY.contains(ex.getErrorCode()));
+		return READ_ONLY.have(ex);
 	}
 
 	public static boolean isDuplicateKey(SQLException ex) {
-		return "23505".equals(state(ex)) || (!isH2(ex) && ex.getErrorCode() == MYSQL_DUPLICATE_KEY);
+		return DUPLICATE_KEY.have(ex);
 	}
 
 	/** Returns the entry of the error catalogue for an error that is no contention. */
 	public static LockError classify(SQLException ex) {
-		if (MISSING.contains(state(ex)) || (isH2(ex) && H2_MISSING.contains(ex.getErrorCode()))) {
+		if (MISSING.have(ex)) {
 			return LockError.TABLE_MISSING;
 		}
-		if (DENIED.contains(state(ex)) || (isH2(ex) ? H2_DENIED : MYSQL_DENIED).contains(ex.getErrorCode())) {
+		if (DENIED.have(ex)) {
 			return LockError.NOT_PERMITTED;
 		}
-		if (!isH2(ex) && ex.getErrorCode() == MYSQL_LOGS_STATEMENTS) {
+		if (LOGS_STATEMENTS.have(ex)) {
 			return LockError.STORE_UNSUITABLE;
 		}
-		if (ex instanceof SQLTimeoutException || isRowLocked(ex) || STATEMENT_ENDED.equals(state(ex))
-				|| ex.getErrorCode() == MARIADB_STATEMENT_TIMEOUT || ex.getErrorCode() == MYSQL_STATEMENT_TIMEOUT) {
+		if (ex instanceof SQLTimeoutException || ROW_LOCKED.have(ex) || STATEMENT_ENDED.have(ex)) {
 			return LockError.STORE_TIMEOUT;
 		}
 		return isReadOnly(ex) ? LockError.WRITES_REFUSED : LockError.STORE_FAILED;
@@ -152,13 +132,24 @@ public final class SqlErrors {
 		return new LockProviderException(error, PROVIDER, problem, ex);
 	}
 
-	/** H2's own codes have five digits; PostgreSQL's errors have none. */
-	private static boolean isH2(SQLException ex) {
-		return ex.getClass().getName().startsWith("org.h2.");
-	}
-
 	private static String state(SQLException ex) {
 		return (ex.getSQLState() != null) ? ex.getSQLState() : "";
+	}
+
+	/**
+	 * Codes of one kind of error.
+	 *
+	 * @param states its SQL states in any database
+	 * @param h2 the codes of H2
+	 * @param mysql the codes of MySQL and MariaDB; PostgreSQL's errors have none
+	 */
+	private record Codes(Set<String> states, Set<Integer> h2, Set<Integer> mysql) {
+
+		private boolean have(SQLException ex) {
+			boolean ofH2 = ex.getClass().getName().startsWith("org.h2.");
+			return this.states.contains(state(ex)) || (ofH2 ? this.h2 : this.mysql).contains(ex.getErrorCode());
+		}
+
 	}
 
 }

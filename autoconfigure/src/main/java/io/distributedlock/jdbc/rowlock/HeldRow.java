@@ -15,25 +15,26 @@ import io.distributedlock.provider.Deadline;
  * Row that this process has locked for a grant, with the connection that holds the lock.
  * Safe for use by many threads.
  * <p>
- * Invariants: statements run on the connection under {@link #use()} only; who
+ * Invariants: statements run on the connection under {@link #use} only; who
  * {@linkplain #claimEnd() claims the end} is the only one to give the connection back,
  * and does so once.
  */
-public final class HeldRow {
+final class HeldRow {
 
-	private final String key;
+	final String key;
 
-	private final String owner;
+	final String owner;
 
-	private final Connection connection;
+	final Connection connection;
 
-	private final long session;
+	final long session;
 
-	private final ReentrantLock use = new ReentrantLock();
+	final ReentrantLock use = new ReentrantLock();
 
 	private final AtomicBoolean ending = new AtomicBoolean();
 
-	private final CompletableFuture<Void> ended = new CompletableFuture<>();
+	/** Completes when the connection has been given back or discarded. */
+	final CompletableFuture<Void> ended = new CompletableFuture<>();
 
 	/** The check that is under way: it may outlast the renewal that began it. */
 	private final AtomicReference<@Nullable CompletableFuture<SessionState>> check = new AtomicReference<>();
@@ -57,26 +58,6 @@ public final class HeldRow {
 		this.connection = connection;
 		this.session = session;
 		this.until = until;
-	}
-
-	String key() {
-		return this.key;
-	}
-
-	String owner() {
-		return this.owner;
-	}
-
-	Connection connection() {
-		return this.connection;
-	}
-
-	long session() {
-		return this.session;
-	}
-
-	ReentrantLock use() {
-		return this.use;
 	}
 
 	long order() {
@@ -116,11 +97,6 @@ public final class HeldRow {
 
 	boolean isEnding() {
 		return this.ending.get();
-	}
-
-	/** Completes when the connection has been given back or discarded. */
-	CompletableFuture<Void> ended() {
-		return this.ended;
 	}
 
 	/**

@@ -71,7 +71,7 @@ final class HeldRows implements AutoCloseable {
 
 	/** Adds the row of a grant, and unlocks it when its time is over. */
 	void add(HeldRow row, Dialect dialect) {
-		this.rows.put(row.owner(), row);
+		this.rows.put(row.owner, row);
 		watch(row, dialect);
 	}
 
@@ -122,20 +122,20 @@ final class HeldRows implements AutoCloseable {
 	}
 
 	private SessionState state(HeldRow row, Dialect dialect, Duration idle) {
-		row.use().lock();
+		row.use.lock();
 		try {
 			if (row.isEnding()) {
 				return SessionState.ENDED;
 			}
-			send(row, dialect, row.until(), () -> dialect.rowLocks().keep(row.connection(), idle));
+			send(row, dialect, row.until(), () -> dialect.rowLocks().keep(row.connection, idle));
 			return SessionState.ALIVE;
 		}
 		catch (SQLException ex) {
-			logger.debug("The session " + row.session() + " that holds a row lock has ended", ex);
+			logger.debug("The session " + row.session + " that holds a row lock has ended", ex);
 			return SessionState.ENDED;
 		}
 		finally {
-			row.use().unlock();
+			row.use.unlock();
 		}
 	}
 
@@ -146,7 +146,7 @@ final class HeldRows implements AutoCloseable {
 	 * @return completes when the connection is back or discarded
 	 */
 	CompletableFuture<Void> end(HeldRow row, Dialect dialect) {
-		this.rows.remove(row.owner(), row);
+		this.rows.remove(row.owner, row);
 		if (row.claimEnd()) {
 			Runnable end = () -> rollback(row, dialect);
 			try {
@@ -160,29 +160,29 @@ final class HeldRows implements AutoCloseable {
 				giveUp(row);
 			}
 		}
-		return row.ended();
+		return row.ended;
 	}
 
 	private void rollback(HeldRow row, Dialect dialect) {
 		Deadline deadline = Deadline.after(this.callTimeout);
 		boolean clean = false;
 		// A check that is under way does not answer, if it takes longer than this.
-		boolean used = deadline.awaitUninterruptibly((nanos) -> row.use().tryLock(nanos, TimeUnit.NANOSECONDS));
+		boolean used = deadline.awaitUninterruptibly((nanos) -> row.use.tryLock(nanos, TimeUnit.NANOSECONDS));
 		try {
 			if (used) {
-				send(row, dialect, deadline, () -> dialect.rowLocks().end(row.connection()));
+				send(row, dialect, deadline, () -> dialect.rowLocks().end(row.connection));
 				clean = true;
 			}
 		}
 		catch (SQLException ex) {
-			logger.debug("A row lock ends with its session " + row.session(), ex);
+			logger.debug("A row lock ends with its session " + row.session, ex);
 		}
 		finally {
 			if (used) {
-				row.use().unlock();
+				row.use.unlock();
 			}
 			if (clean) {
-				row.ended().complete(null);
+				row.ended.complete(null);
 				restore(row, dialect);
 			}
 			else {
@@ -195,7 +195,7 @@ final class HeldRows implements AutoCloseable {
 	private void restore(HeldRow row, Dialect dialect) {
 		boolean restored = false;
 		try {
-			send(row, dialect, Deadline.after(this.callTimeout), () -> dialect.rowLocks().restore(row.connection()));
+			send(row, dialect, Deadline.after(this.callTimeout), () -> dialect.rowLocks().restore(row.connection));
 			restored = true;
 		}
 		catch (SQLException ex) {
@@ -203,7 +203,7 @@ final class HeldRows implements AutoCloseable {
 		}
 		finally {
 			if (restored) {
-				this.pool.giveBack(row.connection());
+				this.pool.giveBack(row.connection);
 			}
 			else {
 				giveUp(row);
@@ -213,16 +213,16 @@ final class HeldRows implements AutoCloseable {
 
 	private void giveUp(HeldRow row) {
 		try {
-			this.pool.discard(row.connection());
+			this.pool.discard(row.connection);
 		}
 		finally {
-			row.ended().complete(null);
+			row.ended.complete(null);
 		}
 	}
 
 	/** Sends a statement that the watchdog ends by the end of the session. */
 	private void send(HeldRow row, Dialect dialect, Deadline deadline, Statement statement) throws SQLException {
-		Connection connection = row.connection();
+		Connection connection = row.connection;
 		CallWatchdog.Call watched = this.watchdog.begin(deadline, false, () -> this.pool.abort(connection));
 		boolean usable;
 		try {

@@ -1,10 +1,19 @@
 package io.distributedlock.jdbc.rowlock;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
+import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.jdbc.JdbcLockProvider;
@@ -13,7 +22,9 @@ import io.distributedlock.jdbc.LockTable;
 import io.distributedlock.jdbc.TableLockProvider;
 import io.distributedlock.jdbc.connection.LockDataSource;
 import io.distributedlock.jdbc.connection.SqlCallExecutor;
+import io.distributedlock.jdbc.dialect.Dialect.Renewal;
 import io.distributedlock.jdbc.dialect.LockRow;
+import io.distributedlock.jdbc.rowlock.HeldRows.SessionCheck;
 import io.distributedlock.provider.AnsweredStoreCall;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockContender;
@@ -41,6 +52,8 @@ public final class JdbcRowLockProvider extends TableLockProvider {
 	/** The default for the largest number of row locks at a time. */
 	public static final int DEFAULT_SIZE = 16;
 
+	private static final Log logger = LogFactory.getLog(JdbcRowLockProvider.class);
+
 	private final SqlCallExecutor rowCalls;
 
 	private final RowLockPool pool;
@@ -48,8 +61,6 @@ public final class JdbcRowLockProvider extends TableLockProvider {
 	private final RowLocks locks;
 
 	private final HeldRows heldRows;
-
-	private final RowLockRenewal renewal;
 
 	/**
 	 * Creates a provider and starts its sweeper. Does not call the database yet.
@@ -72,7 +83,6 @@ public final class JdbcRowLockProvider extends TableLockProvider {
 		this.rowCalls = new SqlCallExecutor(this.pool, settings.table(), timer);
 		this.locks = new RowLocks(this.pool, this.rowCalls, settings.table(), callTimeout);
 		this.heldRows = new HeldRows(this.pool, callTimeout, timer);
-		this.renewal = new RowLockRenewal(this.heldRows, this.locks, table());
 		sweeper().start();
 	}
 
@@ -97,14 +107,6 @@ public final class JdbcRowLockProvider extends TableLockProvider {
 	 */
 	static void requireSuitable(LockTable table, Duration timeout) {
 		Deadline deadline = Deadline.after(timeout);
-		refusePooler(table, timeout);
-		refuseMultiPrimary(table, deadline.remaining());
-	}
-
-	/**
-	 * A pooler bounds transactions, and gives each lock one of few server connections.
-	 */
-	private static void refusePooler(LockTable table, Duration timeout) {
 		if (table.isPooled(timeout)) {
 			throw new LockConfigurationException(LockError.STORE_UNSUITABLE,
 					"A connection pooler such as PgBouncer stands before the database, and a row lock would keep one "
@@ -112,11 +114,7 @@ public final class JdbcRowLockProvider extends TableLockProvider {
 					"Give the locks a direct connection by @DistributedLockDataSource, or use "
 							+ "distributed-lock.jdbc.strategy=lease");
 		}
-	}
-
-	/** Two processes would both hold a lock, each on a server of its own. */
-	private static void refuseMultiPrimary(LockTable table, Duration timeout) {
-		String setting = table.multiPrimary(timeout);
+		String setting = table.multiPrimary(deadline.remaining());
 		if (setting != null) {
 			throw new LockConfigurationException(LockError.STORE_UNSUITABLE,
 					"The database has several servers that accept writes (" + setting
@@ -140,13 +138,86 @@ public final class JdbcRowLockProvider extends TableLockProvider {
 
 	@Override
 	public StoreCall<Map<LockGrant, RenewalOutcome>> renew(Map<LockGrant, Duration> leases, Duration timeout) {
-		return AnsweredStoreCall.by(() -> this.renewal.renew(leases, timeout, keys()));
+		return AnsweredStoreCall.by(() -> renewAll(leases, timeout));
 	}
 
 	/**
 	 * Clears the owner first: nobody who locks the row after that can find it, and a
 	 * release that comes too late changes nothing.
 	 */
+	/**
+	 * Renews by one statement on the connection of each lock, which shows that its
+	 * session lives and keeps the server from ending it, and one statement for the rows
+	 * with the orders of all. A lock is renewed if both succeed; it is lost if either row
+	 * or session is another's or has ended.
+	 */
+	private Map<LockGrant, RenewalOutcome> renewAll(Map<LockGrant, Duration> leases, Duration timeout) {
+		Deadline deadline = Deadline.after(timeout);
+		Map<LockGrant, RenewalOutcome> outcomes = new HashMap<>();
+		List<Check> checks = new ArrayList<>(leases.size());
+		leases.forEach((grant, lease) -> {
+			HeldRow row = this.heldRows.find(LockRow.ROW + grant.owner().text());
+			if (row == null || !row.key.equals(keys().encode(grant.key()))) {
+				outcomes.put(grant, RenewalOutcome.NOT_HELD);
+			}
+			else {
+				checks.add(new Check(grant, row, lease, Deadline.after(lease),
+						this.heldRows.check(row, this.locks.dialect(), lease)));
+			}
+		});
+		if (!checks.isEmpty()) {
+			List<RenewalOutcome> orders = renewOrders(checks, timeout, deadline);
+			for (int i = 0; i < checks.size(); i++) {
+				outcomes.put(checks.get(i).grant(), outcome(checks.get(i), orders.get(i), deadline));
+			}
+		}
+		return outcomes;
+	}
+
+	/**
+	 * Renews the rows with the orders. A session that has ended is a loss whether or not
+	 * the database answers on other connections.
+	 * @throws LockException if the database could not answer, and no session has ended
+	 */
+	private List<RenewalOutcome> renewOrders(List<Check> checks, Duration timeout, Deadline deadline) {
+		try {
+			return table().renew(checks.stream().map(Check::renewal).toList(), timeout);
+		}
+		catch (LockException ex) {
+			if (checks.stream().noneMatch((check) -> check.session().state(deadline) == SessionState.ENDED)) {
+				throw ex;
+			}
+			logger.debug("The orders of row locks could not be renewed, while a session has ended", ex);
+			return Collections.nCopies(checks.size(), RenewalOutcome.UNKNOWN);
+		}
+	}
+
+	private RenewalOutcome outcome(Check check, RenewalOutcome order, Deadline deadline) {
+		if (order == RenewalOutcome.NOT_HELD) {
+			this.heldRows.end(check.row(), this.locks.dialect());
+			return RenewalOutcome.NOT_HELD;
+		}
+		SessionState session = check.session().state(deadline);
+		if (session == SessionState.UNCLEAR) {
+			return RenewalOutcome.UNKNOWN;
+		}
+		if (session == SessionState.ENDED) {
+			this.heldRows.end(check.row(), this.locks.dialect());
+			release(check.row(), deadline);
+			return RenewalOutcome.NOT_HELD;
+		}
+		if (order == RenewalOutcome.RENEWED) {
+			check.row().prolong(check.until());
+		}
+		return order;
+	}
+
+	/** Frees the lock for processes without row locks, and for people who look at it. */
+	private void release(HeldRow row, Deadline deadline) {
+		ReleaseOutcome outcome = table().release(row.key, row.owner, 0, deadline.remaining());
+		logger.debug("The session " + row.session + " of a row lock has ended; its row: " + outcome);
+	}
+
 	@Override
 	public ReleaseOutcome releaseOwn(LockKey key, OwnerId owner, Duration keepFor, Duration timeout) {
 		Deadline deadline = Deadline.after(timeout);
@@ -154,7 +225,7 @@ public final class JdbcRowLockProvider extends TableLockProvider {
 		String storedKey = keys().encode(key);
 		ReleaseOutcome outcome = table().release(storedKey, ownerText, 0, timeout);
 		HeldRow row = this.heldRows.find(ownerText);
-		if (row == null || !row.key().equals(storedKey)) {
+		if (row == null || !row.key.equals(storedKey)) {
 			return outcome;
 		}
 		boolean unlocked = HeldRows.await(this.heldRows.end(row, this.locks.dialect()), deadline);
@@ -176,6 +247,23 @@ public final class JdbcRowLockProvider extends TableLockProvider {
 		this.heldRows.close();
 		this.pool.close();
 		super.close();
+	}
+
+	/**
+	 * Check of a row that is under way.
+	 *
+	 * @param grant the grant
+	 * @param row its row
+	 * @param lease the new lease
+	 * @param until until when it lasts
+	 * @param session the check of its session
+	 */
+	private record Check(LockGrant grant, HeldRow row, Duration lease, Deadline until, SessionCheck session) {
+
+		private Renewal renewal() {
+			return new Renewal(this.row.key, this.row.owner, TimeUnit.NANOSECONDS.toMicros(this.lease.toNanos()));
+		}
+
 	}
 
 }

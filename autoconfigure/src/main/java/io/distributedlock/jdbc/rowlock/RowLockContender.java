@@ -89,7 +89,7 @@ final class RowLockContender implements LockContender {
 			Duration timeout) {
 		String ownerText = LockRow.ROW + owner.text();
 		HeldRow held = this.heldRows.find(ownerText);
-		if (held != null && held.key().equals(this.storedKey)) {
+		if (held != null && held.key.equals(this.storedKey)) {
 			return granted(owner, held.order(), held.until().remaining());
 		}
 		Deadline poll = Deadline.after(Duration.ofMillis(LONGEST_POLL_MILLIS));
@@ -151,18 +151,18 @@ final class RowLockContender implements LockContender {
 	}
 
 	private AttemptResult grant(HeldRow row, OwnerId owner, Duration lease, Deadline deadline) {
-		RowAttempt attempt = new RowAttempt(this.storedKey, row.owner(), TimeUnit.NANOSECONDS.toMicros(lease.toNanos()),
+		RowAttempt attempt = new RowAttempt(this.storedKey, row.owner, TimeUnit.NANOSECONDS.toMicros(lease.toNanos()),
 				this.table.holder(), this.table.process(), false, null);
 		row.prolong(Deadline.after(lease));
 		LockRow written = this.table.attempt(attempt, deadline.remaining());
-		if (written != null && !written.isHeldBy(row.owner()) && written.isOfRowLock()) {
+		if (written != null && !written.isHeldBy(row.owner) && written.isOfRowLock()) {
 			// Its row is locked by this process now, so that it has ended.
 			requireSession(row, lease, deadline);
 			this.table.release(this.storedKey, String.valueOf(written.owner()), 0, deadline.remaining());
 			row.prolong(Deadline.after(lease));
 			written = this.table.attempt(attempt, deadline.remaining());
 		}
-		if (written == null || !written.isHeldBy(row.owner())) {
+		if (written == null || !written.isHeldBy(row.owner)) {
 			// A process without row locks holds the lock, during a change of the
 			// strategy.
 			return new AttemptResult.Busy(pollPause(), (written != null) ? written.describeHolder() : null);
@@ -191,7 +191,7 @@ final class RowLockContender implements LockContender {
 					? failed(LockError.STORE_TIMEOUT, "did not answer within the lease of " + lease.toMillis() + " ms",
 							null)
 					: failed(LockError.STORE_FAILED,
-							"has ended the session " + row.session() + " that had just locked a row", null);
+							"has ended the session " + row.session + " that had just locked a row", null);
 		}
 	}
 

@@ -65,14 +65,14 @@ class PostgresSessionTests {
 	@Test
 	void directConnectionIsNotPooled() throws SQLException {
 		try (Connection connection = this.database.getConnection()) {
-			assertThat(PostgresSession.isPooled(connection)).isFalse();
+			assertThat(new PostgresDialect("locks").isPooled(connection)).isFalse();
 		}
 	}
 
 	@Test
 	void connectionToAnotherDatabaseIsLeftAlone() throws SQLException {
 		try (Connection connection = TestDatabases.h2().getConnection()) {
-			assertThat(PostgresSession.isPooled(connection)).isFalse();
+			assertThat(new PostgresDialect("locks").isPooled(connection)).isFalse();
 		}
 	}
 

@@ -109,7 +109,7 @@ public final class RowLockFixture extends JdbcFixture {
 	/** Ends the session that has locked the row, as an operator does. */
 	@Override
 	public void expire(LockKey key) {
-		end(heldRow(key).session());
+		end(heldRow(key).session);
 	}
 
 	private void end(long session) {

@@ -87,7 +87,7 @@ class RowLockRenewalTests {
 		HeldRow row = this.provider.heldRows().find(LockRow.ROW + ended.owner().text());
 		assertThat(row).isNotNull();
 		assertThat(
-				new JdbcTemplate(this.database).queryForObject("SELECT ABORT_SESSION(?)", Boolean.class, row.session()))
+				new JdbcTemplate(this.database).queryForObject("SELECT ABORT_SESSION(?)", Boolean.class, row.session))
 			.isTrue();
 		this.refused.set(true);
 		assertThat(renew(ended, healthy)).containsEntry(ended, RenewalOutcome.NOT_HELD)

@@ -342,7 +342,7 @@ class RowLockTests {
 		await().atMost(PATIENCE)
 			.pollInterval(WaitingTransactions.POLL_INTERVAL)
 			.untilAsserted(() -> assertThat(fixture.jdbc().queryForList(encoded, Long.class))
-				.containsExactly(fixture.heldRow(KEY).session()));
+				.containsExactly(fixture.heldRow(KEY).session));
 	}
 
 	@Test
