@@ -1,6 +1,5 @@
 package io.distributedlock.zookeeper.session;
 
-import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
