@@ -114,7 +114,7 @@ public final class FenceSweeper implements AutoCloseable {
 	 * Sweeps a database once.
 	 * @return how many fences were deleted
 	 */
-	int run(DataSource database) throws SQLException {
+	long run(DataSource database) throws SQLException {
 		try (Connection connection = database.getConnection()) {
 			boolean autoCommit = connection.getAutoCommit();
 			connection.setAutoCommit(true);
@@ -127,8 +127,8 @@ public final class FenceSweeper implements AutoCloseable {
 		}
 	}
 
-	private int sweep(Connection connection, FenceDialect dialect) throws SQLException {
-		int deleted = 0;
+	private long sweep(Connection connection, FenceDialect dialect) throws SQLException {
+		long deleted = 0;
 		String after = "";
 		while (!this.executor.isShutdown()) {
 			List<String> page = dialect.readOld(connection, after, DAYS, PAGE_SIZE);
