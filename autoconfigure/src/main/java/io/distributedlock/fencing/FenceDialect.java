@@ -31,7 +31,7 @@ import io.distributedlock.jdbc.dialect.SqlErrors;
  */
 final class FenceDialect {
 
-	/** Two transactions that insert the same fence first, one after the other. */
+	/** The most attempts: two other transactions may insert the same fence before. */
 	private static final int ATTEMPTS_OF_H2 = 3;
 
 	/** MySQL has changed the row, which only a fence that is not higher allows. */
@@ -141,8 +141,7 @@ final class FenceDialect {
 		if (this.kind == DatabaseKind.POSTGRESQL) {
 			return count == 1;
 		}
-		// 1 is an inserted row, or by the driver's default also one that was left as it
-		// is.
+		// 1 is an inserted row; by the driver's default also a row that was left alone.
 		return count == CHANGED
 				|| execute(connection, "SELECT token FROM " + this.table + " WHERE fence_key = ? FOR UPDATE", seconds,
 						parameter(key)) == token;

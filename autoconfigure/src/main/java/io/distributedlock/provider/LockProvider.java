@@ -63,7 +63,7 @@ public interface LockProvider {
 	 * Returns how many attempts a provider that {@linkplain #isBlocking() blocks} can
 	 * make at a time, on one node of the store. So many threads attempt for requests that
 	 * have no thread of their own.
-	 * @return the number, 8 unless the provider knows the size of its pool
+	 * @return the number, at least 1; 8 unless the provider knows the size of its pool
 	 */
 	default int concurrentCalls() {
 		return 8;

@@ -49,7 +49,7 @@ public final class LockTimer implements AutoCloseable {
 	 * application, which needs no further signal.
 	 * @param signal what to run; quick, without I/O
 	 * @param delayNanos the delay in nanoseconds, at once if not positive
-	 * @return cancels the signal
+	 * @return the action that cancels the signal
 	 */
 	public Runnable scheduleIfOpen(Runnable signal, long delayNanos) {
 		try {

@@ -56,7 +56,7 @@ final class RenewalOperation {
 	/** The answers to the batches, each of which completes after its outcomes are set. */
 	private final List<CompletableFuture<?>> answers = new ArrayList<>();
 
-	/** What the answers have said until now; they may come on several event threads. */
+	/** The outcomes so far; answers may come on several event threads. */
 	private final Map<LockGrant, RenewalOutcome> outcomes = new ConcurrentHashMap<>();
 
 	private volatile @Nullable Throwable failure;
@@ -149,7 +149,7 @@ final class RenewalOperation {
 		return RenewalOutcome.NOT_HELD;
 	}
 
-	/** Returns what completes when the releases of expired leases are decided. */
+	/** Returns futures that complete when releases of expired leases are decided. */
 	private List<CompletableFuture<?>> releases() {
 		List<CompletableFuture<?>> releases = new ArrayList<>();
 		for (LockGrant grant : this.expired) {
@@ -165,7 +165,7 @@ final class RenewalOperation {
 	private void end(boolean inTime) {
 		Map<LockGrant, RenewalOutcome> known = new HashMap<>(this.outcomes);
 		for (LockGrant grant : this.expired) {
-			// The end of a lease is told once the store has lost the lock too.
+			// The end of a lease is reported once the store has lost the lock too.
 			if (this.undecided.find(grant.key(), grant.owner()) == null) {
 				known.put(grant, RenewalOutcome.NOT_HELD);
 			}

@@ -47,7 +47,7 @@ public record EngineFailures(String provider) {
 	public LockProviderException notAsked(LockKey key) {
 		return LockProviderException.nothingSent(LockError.STORE_TIMEOUT, this.provider,
 				"was not asked whether lock '" + key + "' is free: all threads 'distributed-lock-" + this.provider
-						+ "-io-attempt' were busy with other requests for the whole time",
+						+ "-io-attempt' were busy with other requests for the whole time. Use a longer wait time",
 				null);
 	}
 

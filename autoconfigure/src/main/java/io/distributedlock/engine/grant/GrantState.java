@@ -39,7 +39,7 @@ public abstract class GrantState {
 	/** The bits below the hold number of a grant that has ended. */
 	private static final int END_SHIFT = 5;
 
-	/** No number of a hold: that of whoever holds the grant. */
+	/** Stands for the number of the present hold, whatever it is. */
 	private static final int ANY_HOLD = -1;
 
 	private static final LossReason[] REASONS = LossReason.values();

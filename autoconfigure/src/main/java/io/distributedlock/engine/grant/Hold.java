@@ -149,7 +149,7 @@ public final class Hold extends GrantHandle {
 		}
 	}
 
-	/** Releases the lock without waiting, and tells the end. */
+	/** Releases the lock without waiting; returns what completes at the end of that. */
 	public CompletableFuture<Void> endAsync() {
 		return (!handOff() && endHold()) ? this.heldGrants.releaseAsync(this.heldGrant)
 				: CompletableFuture.completedFuture(null);

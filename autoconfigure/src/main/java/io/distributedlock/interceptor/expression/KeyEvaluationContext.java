@@ -51,8 +51,8 @@ final class KeyEvaluationContext extends StandardEvaluationContext {
 
 	/**
 	 * Accessor of properties that SpEL may keep: an optimal one it asks for again with
-	 * each call, unless it compiles the expression. After a failure of the one that it
-	 * has kept SpEL reads again, which does not call the getter a second time.
+	 * each call, unless it compiles the expression. SpEL reads a property again after the
+	 * accessor that it has kept has failed; that read does not call the getter again.
 	 */
 	static final class KeptPropertyAccessor extends ReflectivePropertyAccessor {
 

@@ -122,7 +122,7 @@ public final class MethodExpressions {
 		return expression;
 	}
 
-	/** Passes on each node of an expression, a parent before its children. */
+	/** Visits each node of an expression, a parent before its children. */
 	public static void forEachNode(SpelNode node, Consumer<SpelNode> consumer) {
 		consumer.accept(node);
 		for (int i = 0; i < node.getChildCount(); i++) {

@@ -423,7 +423,7 @@ public abstract class Dialect {
 		}
 	}
 
-	/** Whether the key column compares bytes, or else {@link TableShape} does. */
+	/** Whether different keys never count as equal in a column of the type. */
 	boolean isExact(int type) {
 		return type == Types.VARBINARY;
 	}

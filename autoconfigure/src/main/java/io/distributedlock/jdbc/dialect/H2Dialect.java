@@ -110,7 +110,7 @@ public final class H2Dialect extends Dialect {
 		return false;
 	}
 
-	/** H2 does not log that it refuses the second row. */
+	/** H2 refuses the second row with an error, which it does not log. */
 	@Override
 	boolean isKeyUnique(Connection connection) throws SQLException {
 		try {

@@ -40,7 +40,7 @@ public final class SqlErrors {
 	private static final Codes STATEMENT_ENDED = new Codes(Set.of("57014"), Set.of(),
 			Set.of(1317, MARIADB_STATEMENT_TIMEOUT, 3024));
 
-	/** The transaction, or the server as by an option, may only read. */
+	/** The transaction may only read, or the server by one of its options. */
 	private static final Codes READ_ONLY = new Codes(Set.of("25006"), Set.of(90097), Set.of(1290, 1836));
 
 	private static final Codes DUPLICATE_KEY = new Codes(Set.of("23505"), Set.of(), Set.of(1062));

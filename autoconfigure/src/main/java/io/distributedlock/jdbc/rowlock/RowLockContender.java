@@ -163,8 +163,7 @@ final class RowLockContender implements LockContender {
 			written = this.table.attempt(attempt, deadline.remaining());
 		}
 		if (written == null || !written.isHeldBy(row.owner)) {
-			// A process without row locks holds the lock, during a change of the
-			// strategy.
+			// During a change of the strategy a process without row locks holds the lock.
 			return new AttemptResult.Busy(pollPause(), (written != null) ? written.describeHolder() : null);
 		}
 		row.order(written.order());

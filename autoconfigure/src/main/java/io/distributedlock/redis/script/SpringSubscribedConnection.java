@@ -54,8 +54,8 @@ public final class SpringSubscribedConnection implements SubscribedConnection {
 	}
 
 	/**
-	 * Ends it on a thread of its own: Spring gives no access to the socket, and a client
-	 * may wait for a reply of the server first.
+	 * Ends the subscription on a thread of its own: Spring gives no access to the socket,
+	 * and a client may wait for a reply of the server first.
 	 */
 	@Override
 	public void abandon() {

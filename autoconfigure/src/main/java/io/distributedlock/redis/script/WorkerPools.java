@@ -36,7 +36,7 @@ public final class WorkerPools implements AutoCloseable {
 
 	private final ReentrantLock lock = new ReentrantLock();
 
-	/** One for each node that is called; guarded by the lock, and final after the end. */
+	/** One for each kind of calls to a node; guarded by the lock, final after the end. */
 	private final Map<Group, ThreadPoolExecutor> pools = new HashMap<>();
 
 	private final Duration patience;
@@ -89,7 +89,10 @@ public final class WorkerPools implements AutoCloseable {
 		}
 	}
 
-	/** A new pool takes the place of those whose nodes are not called any more. */
+	/**
+	 * Returns the pool of a group. A new pool takes the place of those whose threads have
+	 * ended, because their nodes are not called any more.
+	 */
 	private ThreadPoolExecutor pool(Group group) {
 		ThreadPoolExecutor present = this.pools.get(group);
 		if (present == null) {

@@ -106,7 +106,7 @@ final class DistributedLockContender implements Contender {
 
 	}
 
-	/** Lets the application ask its store at the start, as those of users do. */
+	/** A locked bean, so that the application asks its store at start, as users' do. */
 	static class LockedBean {
 
 		@DistributedLock(name = "benchmark")

@@ -45,7 +45,7 @@ final class FirstSeconds implements Scenario {
 
 	@Override
 	public Answer work(WorkerContext worker, Task task) throws Exception {
-		// That of the worker has acquired a lock already.
+		// The contender of the worker has acquired a lock already.
 		try (Contender contender = worker.library().open(worker.server(), LeaseMode.FIXED)) {
 			return Uncontended.lock(contender, task.key() + "-", 1, LOCKS, Duration.ofHours(1));
 		}

@@ -18,7 +18,7 @@ import io.distributedlock.benchmarks.server.Counters;
  */
 public record Measurement(List<Figure> figures, Map<String, Histogram> latencies) {
 
-	/** What the names of figures of a JVM that is not warm end with. */
+	/** The suffix of the names of figures of a JVM that is not warm. */
 	public static final String COLD = "-cold";
 
 	static Measurement of(Figure... figures) {
