@@ -53,7 +53,8 @@ final class MariaDbDialect extends MySqlCompatibleDialect {
 	@Override
 	RowLockSession rowLockSession() {
 		return new RowLockSession("CONNECTION_ID()", null,
-				(idle) -> idleTimeouts(Long.toString(RowLockSession.seconds(idle, LONGEST_IDLE_SECONDS))), idleTimeouts("DEFAULT"));
+				(idle) -> idleTimeouts(Long.toString(RowLockSession.seconds(idle, LONGEST_IDLE_SECONDS))),
+				idleTimeouts("DEFAULT"));
 	}
 
 	private static String idleTimeouts(String value) {

@@ -59,7 +59,8 @@ final class MySqlDialect extends MySqlCompatibleDialect {
 	@Override
 	RowLockSession rowLockSession() {
 		return new RowLockSession("CONNECTION_ID()", (wait) -> "SET max_execution_time = " + wait.toMillis(),
-				(idle) -> "SET wait_timeout = " + RowLockSession.seconds(idle, LONGEST_IDLE_SECONDS), "SET wait_timeout = DEFAULT");
+				(idle) -> "SET wait_timeout = " + RowLockSession.seconds(idle, LONGEST_IDLE_SECONDS),
+				"SET wait_timeout = DEFAULT");
 	}
 
 	@Override

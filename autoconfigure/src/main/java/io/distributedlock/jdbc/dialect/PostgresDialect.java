@@ -212,8 +212,7 @@ public final class PostgresDialect extends Dialect {
 	 */
 	@Override
 	RowLockSession rowLockSession() {
-		return new RowLockSession("pg_backend_pid()",
-				(wait) -> "SET LOCAL statement_timeout = " + wait.toMillis(),
+		return new RowLockSession("pg_backend_pid()", (wait) -> "SET LOCAL statement_timeout = " + wait.toMillis(),
 				(idle) -> "SET LOCAL idle_in_transaction_session_timeout = "
 						+ Math.min(idle.toMillis() + 1, Integer.MAX_VALUE),
 				null);
