@@ -234,8 +234,8 @@ final class FenceDialect {
 	}
 
 	/** Deletes a fence if it is still old once its row is free. */
-	long deleteOld(Connection connection, String key, int days) throws SQLException {
-		return execute(connection, "DELETE FROM " + this.table + " WHERE fence_key = ? AND " + this.old, 1,
+	int deleteOld(Connection connection, String key, int days) throws SQLException {
+		return (int) execute(connection, "DELETE FROM " + this.table + " WHERE fence_key = ? AND " + this.old, 1,
 				parameter(key), days);
 	}
 
