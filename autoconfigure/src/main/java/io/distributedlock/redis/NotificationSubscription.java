@@ -234,17 +234,22 @@ final class NotificationSubscription implements AutoCloseable {
 	}
 
 	private void subscribed(SubscribedConnection confirmed) {
+		boolean current;
 		this.lock.lock();
 		try {
-			if (confirmed != this.connection) {
-				// It was given up before the server confirmed it.
-				return;
+			current = confirmed == this.connection;
+			if (current) {
+				this.state = State.ACTIVE;
+				this.pause.reset();
 			}
-			this.state = State.ACTIVE;
-			this.pause.reset();
 		}
 		finally {
 			this.lock.unlock();
+		}
+		if (!current) {
+			// Given up before, it may have connected again for this subscription.
+			confirmed.abandon();
+			return;
 		}
 		this.contenders.subscribed();
 		endWaits();

@@ -3,7 +3,9 @@ package io.distributedlock.redis;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -11,6 +13,7 @@ import org.junit.jupiter.api.Test;
 
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.redis.script.RedisTimer;
+import io.distributedlock.redis.script.SubscribedConnection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -65,6 +68,20 @@ class NotificationSubscriptionTests {
 		await().until(this.subscription.activate(Deadline.now())::isDone);
 	}
 
+	/** As by Jedis, which connects again for whoever subscribes on it. */
+	@Test
+	void subscriptionThatIsConfirmedAfterItsEndIsAbandonedAgain() throws Exception {
+		LateConnection late = new LateConnection();
+		NotificationSubscription ending = new NotificationSubscription(() -> late, "channel", (message) -> {
+		}, new RedisContenderRegistry(), this.timer);
+		ending.begin();
+		late.subscribing.await();
+		ending.close();
+		assertThat(late.abandoned).hasValue(1);
+		late.confirming.countDown();
+		await().until(() -> late.abandoned.get() == 2 && late.closed.get() == 1);
+	}
+
 	@Test
 	void cancelledWaitRunsNothingAndLeavesNoTask() {
 		CompletableFuture<@Nullable Void> wait = this.subscription.activate(LATER);
@@ -74,6 +91,47 @@ class NotificationSubscriptionTests {
 		this.failing.countDown();
 		this.subscription.close();
 		assertThat(this.ended).hasValue(0);
+	}
+
+	/** A connection whose subscription is confirmed when the test says so. */
+	private static final class LateConnection implements SubscribedConnection {
+
+		private final CountDownLatch subscribing = new CountDownLatch(1);
+
+		private final CountDownLatch confirming = new CountDownLatch(1);
+
+		private final AtomicInteger abandoned = new AtomicInteger();
+
+		private final AtomicInteger closed = new AtomicInteger();
+
+		@Override
+		public void subscribe(byte[] channel, Runnable onSubscribed, Consumer<byte[]> onMessage) {
+			this.subscribing.countDown();
+			Deadline.after(Duration.ofMinutes(1))
+				.awaitUninterruptibly((nanos) -> this.confirming.await(nanos, TimeUnit.NANOSECONDS));
+			onSubscribed.run();
+		}
+
+		@Override
+		public boolean isSubscribed() {
+			return false;
+		}
+
+		@Override
+		public boolean isOfFormerClient() {
+			return false;
+		}
+
+		@Override
+		public void close() {
+			this.closed.incrementAndGet();
+		}
+
+		@Override
+		public void abandon() {
+			this.abandoned.incrementAndGet();
+		}
+
 	}
 
 }

@@ -113,13 +113,14 @@ final class JedisSubscribedConnection implements SubscribedConnection {
 	}
 
 	private void disconnect() {
-		// First, since Jedis would connect again for a thread that is about to subscribe.
-		this.connection.setBroken();
 		try {
 			this.connection.disconnect();
 		}
 		catch (JedisException ex) {
 			logger.debug("The socket of the subscription could not be closed", ex);
+		}
+		finally {
+			this.connection.setBroken();
 		}
 	}
 
