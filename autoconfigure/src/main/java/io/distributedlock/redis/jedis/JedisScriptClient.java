@@ -182,7 +182,11 @@ public final class JedisScriptClient implements BlockingScriptClient {
 		for (int i = 0; i < calls.size(); i++) {
 			RuntimeException failure = outcomes.get(i).failure();
 			if (failure != null && RedisErrors.isTransient(failure)) {
-				outcomes.set(i, runByCluster(connection, List.of(calls.get(i)), caller).get(0));
+				if (calls.size() == 1) {
+					return runByCluster(connection, calls, caller);
+				}
+				// Each is run again alone: the others must not wait for another node.
+				this.nodes.remove(slot(calls.get(i).keys()[0]));
 			}
 		}
 		return outcomes;

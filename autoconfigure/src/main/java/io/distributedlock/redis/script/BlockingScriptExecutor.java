@@ -46,19 +46,24 @@ public final class BlockingScriptExecutor implements ScriptExecutor {
 		runAll(List.of(new ScriptSubmission(call, operation)), kind, deadline);
 	}
 
-	/**
-	 * Runs the scripts for one node in one worker, those for all nodes at a time; and
-	 * again, after a pause, those that may succeed then.
-	 */
+	/** Runs the scripts for one node in one worker, those for all nodes at a time. */
 	@Override
 	public void runAll(List<ScriptSubmission> runs, CallKind kind, Deadline deadline) {
-		Collection<ScriptSubmission> open = runs;
+		start(runs, kind, deadline).forEach((run) -> end(run, kind, deadline));
+	}
+
+	/**
+	 * Awaits the end of a run, and runs those of its scripts again, after a pause, that
+	 * may succeed then.
+	 */
+	private void end(WorkerRun run, CallKind kind, Deadline deadline) {
+		List<WorkerRun> open = List.of(run);
 		long pauseNanos = 0;
 		while (!open.isEmpty()) {
 			Map<ScriptSubmission, RuntimeException> refused = new LinkedHashMap<>();
 			long nextNanos = 0;
-			for (WorkerRun run : start(open, kind, deadline)) {
-				nextNanos = Math.max(nextNanos, run.end(kind, pauseNanos, refused));
+			for (WorkerRun each : open) {
+				nextNanos = Math.max(nextNanos, each.end(kind, pauseNanos, refused));
 			}
 			if (!pause(nextNanos)) {
 				refused.forEach((one, ex) -> one.operation()
@@ -67,7 +72,7 @@ public final class BlockingScriptExecutor implements ScriptExecutor {
 				return;
 			}
 			pauseNanos = nextNanos;
-			open = refused.keySet();
+			open = start(refused.keySet(), kind, deadline);
 		}
 	}
 
@@ -235,7 +240,9 @@ public final class BlockingScriptExecutor implements ScriptExecutor {
 
 		@Override
 		public void onEarlyReply(ScriptReply reply) {
-			this.result.complete(List.of(ScriptOutcome.of(reply)));
+			if (this.group.size() == 1) {
+				this.result.complete(List.of(ScriptOutcome.of(reply)));
+			}
 		}
 
 		@Override
