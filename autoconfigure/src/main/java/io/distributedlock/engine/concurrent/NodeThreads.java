@@ -26,6 +26,9 @@ public final class NodeThreads {
 
 	private static final int USUAL_SHARE = 2;
 
+	/** How many tasks may pass one that comes again. */
+	private static final int MOST_PASSED = 3;
+
 	private final EngineEnvironment environment;
 
 	private final Work work;
@@ -147,14 +150,22 @@ public final class NodeThreads {
 
 		private final Deque<Task> waiting = new ArrayDeque<>(1);
 
-		/** The tasks that run after all of the others. */
+		/** The tasks that come again, and so run after the others. */
 		private final Deque<Task> repeated = new ArrayDeque<>(1);
+
+		/** How many others have run since the last one that came again. */
+		private int passed;
 
 		private int running;
 
+		/** Without an end of those that come first, one in four comes again. */
 		private @Nullable Task next() {
-			Task next = this.waiting.poll();
-			return (next != null) ? next : this.repeated.poll();
+			if (!this.waiting.isEmpty() && (this.repeated.isEmpty() || this.passed < MOST_PASSED)) {
+				this.passed++;
+				return this.waiting.poll();
+			}
+			this.passed = 0;
+			return this.repeated.poll();
 		}
 
 	}

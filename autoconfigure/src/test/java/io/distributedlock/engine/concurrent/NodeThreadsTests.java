@@ -93,6 +93,20 @@ class NodeThreadsTests {
 	}
 
 	@Test
+	void taskThatComesAgainIsNotPassedWithoutEnd() {
+		ManualEnvironment manual = new ManualEnvironment();
+		NodeThreads nodes = new NodeThreads(manual, Work.ATTEMPTS, 1);
+		List<String> order = new ArrayList<>();
+		nodes.execute("node", true, () -> order.add("running"), NodeThreadsTests::fail);
+		nodes.execute("node", true, () -> order.add("again"), NodeThreadsTests::fail);
+		for (int i = 0; i < 8; i++) {
+			nodes.execute("node", false, () -> order.add("first"), NodeThreadsTests::fail);
+		}
+		manual.runTasks();
+		assertThat(order).startsWith("running", "first", "first", "first", "again", "first");
+	}
+
+	@Test
 	void taskWithoutAThreadIsTold() {
 		this.environment.close();
 		List<Throwable> rejections = new ArrayList<>();
