@@ -81,7 +81,10 @@ public final class UnacknowledgedCommands {
 
 	/** Releases a lock node that no caller waits for. */
 	public void release(LockNode node) {
-		addRelease(node, this.releases.release(node));
+		SentCommand command = SentCommand.ofRelease(node);
+		// Before it is sent: whoever looks for the lock node meanwhile finds the command.
+		add(command);
+		endWith(command, this.releases.release(node));
 	}
 
 	/**
@@ -93,6 +96,11 @@ public final class UnacknowledgedCommands {
 	public CompletableFuture<ReleaseOutcome> addRelease(LockNode node, CompletableFuture<Boolean> sent) {
 		SentCommand command = SentCommand.ofRelease(node);
 		add(command);
+		endWith(command, sent);
+		return command.answer();
+	}
+
+	private void endWith(SentCommand command, CompletableFuture<Boolean> sent) {
 		sent.whenComplete((existed, failure) -> {
 			if (failure != null) {
 				retryLater(command, failure);
@@ -101,7 +109,6 @@ public final class UnacknowledgedCommands {
 				complete(command, existed ? ReleaseOutcome.RELEASED : ReleaseOutcome.NOT_HELD);
 			}
 		});
-		return command.answer();
 	}
 
 	/**
