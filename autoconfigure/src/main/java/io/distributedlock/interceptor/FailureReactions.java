@@ -23,27 +23,46 @@ import io.distributedlock.interceptor.expression.MethodNames;
 
 /**
  * The reactions of locked methods to a lock that was not acquired. The application's
- * {@link LockFailureHandler} is looked up with each failure, so that it is not created
- * before ordinary beans. Safe for use by many threads.
- *
- * @param source the source that knows whether a fallback is locked itself
- * @param beanFactory the bean factory that may have a handler
- * @param observer the observer of calls that are skipped
+ * {@link LockFailureHandler} is looked up with the first failure, so that it is not
+ * created before ordinary beans, and kept, since the application may be closing at a
+ * later one. Safe for use by many threads.
  */
-record FailureReactions(LockAttributeSource source, BeanFactory beanFactory, LockedCallObserver observer) {
+final class FailureReactions {
 
 	private static final Log logger = LogFactory.getLog(FailureReactions.class);
+
+	private final LockAttributeSource source;
+
+	private final BeanFactory beanFactory;
+
+	private final LockedCallObserver observer;
+
+	/** The handler once it was found: threads that come together may all look it up. */
+	private volatile @Nullable LockFailureHandler handler;
+
+	/**
+	 * Creates the reactions.
+	 * @param source the source that knows whether a fallback is locked itself
+	 * @param beanFactory the bean factory that may have a handler
+	 * @param observer the observer of calls that are skipped
+	 */
+	FailureReactions(LockAttributeSource source, BeanFactory beanFactory, LockedCallObserver observer) {
+		this.source = source;
+		this.beanFactory = beanFactory;
+		this.observer = observer;
+	}
 
 	BusyReaction onBusy(LockAttribute attribute, DeclaredResult result) {
 		boolean skip = attribute.onBusy() == OnBusy.SKIP;
 		if (attribute.fallback() == null) {
 			return skip ? skip(attribute, result) : (invocation, busy) -> handle(busy, invocation, result);
 		}
-		FallbackReaction reaction = new FallbackReaction(attribute.fallback(), result);
 		if (skip) {
-			throw reaction.refused("would never be called, because onBusy = SKIP skips the call",
+			throw FallbackReaction.refused(attribute.fallback(), result,
+					"would never be called, because onBusy = SKIP skips the call",
 					"Remove onBusy = SKIP, or the attribute fallback");
 		}
+		FallbackReaction reaction = new FallbackReaction(attribute.fallback(), result);
 		Method fallback = reaction.method();
 		if (fallback != null && this.source.getLockAttribute(fallback, result.targetClass()) != null) {
 			throw reaction.refused(
@@ -76,8 +95,14 @@ record FailureReactions(LockAttributeSource source, BeanFactory beanFactory, Loc
 	 * @throws LockConfigurationException if it has several
 	 */
 	@Nullable LockFailureHandler handler() {
+		LockFailureHandler found = this.handler;
+		if (found != null) {
+			return found;
+		}
 		try {
-			return this.beanFactory.getBeanProvider(LockFailureHandler.class).getIfAvailable();
+			found = this.beanFactory.getBeanProvider(LockFailureHandler.class).getIfAvailable();
+			this.handler = found;
+			return found;
 		}
 		catch (NoUniqueBeanDefinitionException ex) {
 			throw new LockConfigurationException(LockError.SEVERAL_FAILURE_HANDLERS,

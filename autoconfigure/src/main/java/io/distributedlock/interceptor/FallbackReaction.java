@@ -139,9 +139,13 @@ public final class FallbackReaction implements BusyReaction {
 
 	/** Creates the failure of a method whose fallback cannot work. */
 	LockConfigurationException refused(String fact, String action) {
+		return refused(this.name, this.result, fact, action);
+	}
+
+	/** Creates the failure of a method whose fallback cannot work, whatever its name. */
+	static LockConfigurationException refused(String name, DeclaredResult result, String fact, String action) {
 		return new LockConfigurationException(LockError.FALLBACK_METHOD,
-				"The fallback '" + this.name + "' of the locked method " + this.result.described() + " " + fact,
-				action);
+				"The fallback '" + name + "' of the locked method " + result.described() + " " + fact, action);
 	}
 
 	/** Returns all methods with the name but the locked one, without overridden ones. */
