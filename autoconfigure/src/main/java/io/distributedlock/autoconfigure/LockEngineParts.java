@@ -9,6 +9,7 @@ import java.util.stream.Stream;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.env.Environment;
 
 import io.distributedlock.LockListener;
@@ -64,8 +65,9 @@ record LockEngineParts(ConfigurableListableBeanFactory beanFactory, ObjectProvid
 	/** Returns how long held locks are kept after a stop. */
 	Duration grace() {
 		Duration grace = this.beanFactory.getBean(DistributedLockProperties.class).shutdown().gracePeriod();
-		return (grace != null) ? grace : this.beanFactory.getBean(Environment.class)
-			.getProperty("spring.lifecycle.timeout-per-shutdown-phase", Duration.class, Duration.ofSeconds(30));
+		return (grace != null) ? grace
+				: this.beanFactory.getBean(ConfigurableApplicationContext.ENVIRONMENT_BEAN_NAME, Environment.class)
+					.getProperty("spring.lifecycle.timeout-per-shutdown-phase", Duration.class, Duration.ofSeconds(30));
 	}
 
 }

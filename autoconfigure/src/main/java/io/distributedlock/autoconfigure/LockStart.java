@@ -14,6 +14,7 @@ import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.convert.DurationStyle;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.env.Environment;
 
 import io.distributedlock.autoconfigure.LockEngines.Engine;
@@ -143,7 +144,8 @@ final class LockStart implements SmartInitializingSingleton {
 		if (!mocked && this.beanFactory.containsBeanDefinition(SelectedLockProvider.BEAN_NAME)) {
 			SelectedLockProvider.requireCandidate(
 					List.of(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(this.beanFactory, LockProvider.class)),
-					NamedProvider.of(this.beanFactory.getBean(Environment.class)));
+					NamedProvider.of(this.beanFactory.getBean(ConfigurableApplicationContext.ENVIRONMENT_BEAN_NAME,
+							Environment.class)));
 		}
 	}
 

@@ -76,7 +76,14 @@ final class LockedCallRelay implements LockedCallObserver {
 		if (present == null) {
 			return this.observers.orderedStream().toList();
 		}
-		String name = present.observedName(provider);
+		String name;
+		try {
+			name = present.observedName(provider);
+		}
+		catch (BeansException ex) {
+			logger.debug("There is no primary provider, whose name observers would be told", ex);
+			return this.observers.orderedStream().toList();
+		}
 		return this.observers.orderedStream()
 			.map((observer) -> Objects.requireNonNullElse(observer.ofProvider(name), observer))
 			.toList();
