@@ -94,7 +94,7 @@ public abstract class TableLockProvider implements LockProvider, LockInspector, 
 		return true;
 	}
 
-	/** Leaves connections to releases and renewals. */
+	/** Leaves two connections to releases and renewals, if there are more than that. */
 	@Override
 	public final int concurrentCalls() {
 		return Math.max(2, this.dataSource.connections().size() - 2);

@@ -255,8 +255,8 @@ public abstract class Dialect {
 		Object[] keys = renewals.stream().map((renewal) -> stored(renewal.key())).toArray();
 		Object[] owners = renewals.stream().map(Renewal::owner).toArray();
 		Object[] leases = renewals.stream().map(Renewal::leaseMicros).toArray();
-		return new Object[] { connection.createArrayOf(keyType(), keys), connection.createArrayOf("VARCHAR", owners),
-				connection.createArrayOf("BIGINT", leases) };
+		return new Object[] { connection.createArrayOf(keyType(), keys), connection.createArrayOf("varchar", owners),
+				connection.createArrayOf("bigint", leases) };
 	}
 
 	/**

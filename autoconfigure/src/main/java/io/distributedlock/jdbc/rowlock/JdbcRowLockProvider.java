@@ -142,10 +142,6 @@ public final class JdbcRowLockProvider extends TableLockProvider {
 	}
 
 	/**
-	 * Clears the owner first: nobody who locks the row after that can find it, and a
-	 * release that comes too late changes nothing.
-	 */
-	/**
 	 * Renews by one statement on the connection of each lock, which shows that its
 	 * session lives and keeps the server from ending it, and one statement for the rows
 	 * with the orders of all. A lock is renewed if both succeed; it is lost if either row
@@ -218,6 +214,10 @@ public final class JdbcRowLockProvider extends TableLockProvider {
 		logger.debug("The session " + row.session + " of a row lock has ended; its row: " + outcome);
 	}
 
+	/**
+	 * Clears the owner first: nobody who locks the row after that can find it, and a
+	 * release that comes too late changes nothing.
+	 */
 	@Override
 	public ReleaseOutcome releaseOwn(LockKey key, OwnerId owner, Duration keepFor, Duration timeout) {
 		Deadline deadline = Deadline.after(timeout);
