@@ -1,6 +1,7 @@
 package io.distributedlock.engine.grant;
 
 import java.time.Duration;
+import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
@@ -10,23 +11,12 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockRequest;
 
 /**
- * The defaults and bounds of a {@code LockTemplate}. Each {@code with…} method returns a
- * changed copy.
+ * The defaults and bounds of a {@code LockTemplate}. Immutable; each {@code with…} method
+ * returns a changed copy.
  *
- * @param lease the lease of requests that name none, 10 ms to 365 days
- * @param waitTime the wait time of requests that name none, up to 365 days
- * @param maxHold the longest hold of requests that name none, more than zero and up to
- * 365 days, or {@code null} for no limit
- * @param callTimeout how long one round trip to the store may take, 1 ms to 1 hour
- * @param renewalFraction the part of a lease after which it is renewed, which is a third
- * @param maxHandOffTime for how long after its grant a lock is handed off from one
- * request of this process to the next one, without the store: 1 ms to 1 s, or
- * {@code null} for never. A lock whose lease is shorter than 20 times that is never
- * handed off
  * @since 0.1.0
  */
-public record LockSettings(Duration lease, Duration waitTime, @Nullable Duration maxHold, Duration callTimeout,
-		double renewalFraction, @Nullable Duration maxHandOffTime) {
+public final class LockSettings {
 
 	private static final Duration SHORTEST_HAND_OFF = Duration.ofMillis(1);
 
@@ -38,11 +28,20 @@ public record LockSettings(Duration lease, Duration waitTime, @Nullable Duration
 	/** A request for any key: what it refuses cannot be a default either. */
 	private static final LockRequest ANY = LockRequest.of(LockKey.of("any"));
 
-	/**
-	 * Creates settings.
-	 * @throws LockConfigurationException if one of them is out of range
-	 */
-	public LockSettings {
+	private final Duration lease;
+
+	private final Duration waitTime;
+
+	private final @Nullable Duration maxHold;
+
+	private final Duration callTimeout;
+
+	private final double renewalFraction;
+
+	private final @Nullable Duration maxHandOffTime;
+
+	private LockSettings(Duration lease, Duration waitTime, @Nullable Duration maxHold, Duration callTimeout,
+			double renewalFraction, @Nullable Duration maxHandOffTime) {
 		ANY.withLease(lease).withWaitTime(waitTime).withMaxHold(maxHold);
 		if (callTimeout.toMillis() <= 0 || callTimeout.compareTo(Duration.ofHours(1)) > 0) {
 			throw new LockConfigurationException(LockError.INVALID_PROPERTY,
@@ -55,6 +54,12 @@ public record LockSettings(Duration lease, Duration waitTime, @Nullable Duration
 					"The time of hand-offs is " + maxHandOffTime + ", but must be 1 ms to 1 s",
 					"Choose how long other processes may wait for their turn, such as 20ms, or switch hand-offs off (distributed-lock.hand-off.max-time=0)");
 		}
+		this.lease = lease;
+		this.waitTime = waitTime;
+		this.maxHold = maxHold;
+		this.callTimeout = callTimeout;
+		this.renewalFraction = renewalFraction;
+		this.maxHandOffTime = maxHandOffTime;
 	}
 
 	/**
@@ -130,6 +135,44 @@ public record LockSettings(Duration lease, Duration waitTime, @Nullable Duration
 				maxHandOffTime);
 	}
 
+	/** Returns the lease of requests that name none. */
+	public Duration lease() {
+		return this.lease;
+	}
+
+	/** Returns the wait time of requests that name none. */
+	public Duration waitTime() {
+		return this.waitTime;
+	}
+
+	/**
+	 * Returns the longest hold of requests that name none.
+	 * @return the longest hold, or {@code null} for no limit
+	 */
+	public @Nullable Duration maxHold() {
+		return this.maxHold;
+	}
+
+	/** Returns how long one round trip to the store may take. */
+	public Duration callTimeout() {
+		return this.callTimeout;
+	}
+
+	/** Returns the part of a lease after which it is renewed, which is a third. */
+	public double renewalFraction() {
+		return this.renewalFraction;
+	}
+
+	/**
+	 * Returns for how long after its grant a lock is handed off from one request of this
+	 * process to the next one, without the store. A lock whose lease is shorter than 20
+	 * times that is never handed off.
+	 * @return the time, or {@code null} for never
+	 */
+	public @Nullable Duration maxHandOffTime() {
+		return this.maxHandOffTime;
+	}
+
 	/**
 	 * Returns how long one renewal may take: as long as a round trip, but at most a sixth
 	 * of the lease, so that it can be repeated within the lease.
@@ -152,6 +195,28 @@ public record LockSettings(Duration lease, Duration waitTime, @Nullable Duration
 	/** Returns the time of hand-offs in nanoseconds, 0 for none. */
 	public long maxHandOffNanos() {
 		return (this.maxHandOffTime != null) ? this.maxHandOffTime.toNanos() : 0;
+	}
+
+	@Override
+	public boolean equals(@Nullable Object other) {
+		return this == other || (other instanceof LockSettings that && this.lease.equals(that.lease)
+				&& this.waitTime.equals(that.waitTime) && Objects.equals(this.maxHold, that.maxHold)
+				&& this.callTimeout.equals(that.callTimeout)
+				&& Double.compare(this.renewalFraction, that.renewalFraction) == 0
+				&& Objects.equals(this.maxHandOffTime, that.maxHandOffTime));
+	}
+
+	@Override
+	public int hashCode() {
+		return Objects.hash(this.lease, this.waitTime, this.maxHold, this.callTimeout, this.renewalFraction,
+				this.maxHandOffTime);
+	}
+
+	@Override
+	public String toString() {
+		return "LockSettings[lease=" + this.lease + ", waitTime=" + this.waitTime + ", maxHold=" + this.maxHold
+				+ ", callTimeout=" + this.callTimeout + ", renewalFraction=" + this.renewalFraction
+				+ ", maxHandOffTime=" + this.maxHandOffTime + "]";
 	}
 
 }
