@@ -1,7 +1,6 @@
 package io.distributedlock.engine.grant;
 
 import java.time.Duration;
-import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
@@ -28,38 +27,22 @@ public final class LockSettings {
 	/** A request for any key: what it refuses cannot be a default either. */
 	private static final LockRequest ANY = LockRequest.of(LockKey.of("any"));
 
-	private final Duration lease;
+	private final Values values;
 
-	private final Duration waitTime;
-
-	private final @Nullable Duration maxHold;
-
-	private final Duration callTimeout;
-
-	private final double renewalFraction;
-
-	private final @Nullable Duration maxHandOffTime;
-
-	private LockSettings(Duration lease, Duration waitTime, @Nullable Duration maxHold, Duration callTimeout,
-			double renewalFraction, @Nullable Duration maxHandOffTime) {
-		ANY.withLease(lease).withWaitTime(waitTime).withMaxHold(maxHold);
-		if (callTimeout.toMillis() <= 0 || callTimeout.compareTo(Duration.ofHours(1)) > 0) {
+	private LockSettings(Values values) {
+		ANY.withLease(values.lease()).withWaitTime(values.waitTime()).withMaxHold(values.maxHold());
+		if (values.callTimeout().toMillis() <= 0 || values.callTimeout().compareTo(Duration.ofHours(1)) > 0) {
 			throw new LockConfigurationException(LockError.INVALID_PROPERTY,
-					"The call time-out is " + callTimeout + ", but a round trip may take 1 ms to 1 hour",
+					"The call time-out is " + values.callTimeout() + ", but a round trip may take 1 ms to 1 hour",
 					"Choose what one round trip to the store may take at worst, such as 1s");
 		}
-		if (maxHandOffTime != null && (maxHandOffTime.compareTo(SHORTEST_HAND_OFF) < 0
-				|| maxHandOffTime.compareTo(LONGEST_HAND_OFF) > 0)) {
+		Duration handOff = values.maxHandOffTime();
+		if (handOff != null && (handOff.compareTo(SHORTEST_HAND_OFF) < 0 || handOff.compareTo(LONGEST_HAND_OFF) > 0)) {
 			throw new LockConfigurationException(LockError.INVALID_PROPERTY,
-					"The time of hand-offs is " + maxHandOffTime + ", but must be 1 ms to 1 s",
+					"The time of hand-offs is " + handOff + ", but must be 1 ms to 1 s",
 					"Choose how long other processes may wait for their turn, such as 20ms, or switch hand-offs off (distributed-lock.hand-off.max-time=0)");
 		}
-		this.lease = lease;
-		this.waitTime = waitTime;
-		this.maxHold = maxHold;
-		this.callTimeout = callTimeout;
-		this.renewalFraction = renewalFraction;
-		this.maxHandOffTime = maxHandOffTime;
+		this.values = values;
 	}
 
 	/**
@@ -68,8 +51,8 @@ public final class LockSettings {
 	 * @return the settings
 	 */
 	public static LockSettings defaults() {
-		return new LockSettings(Duration.ofSeconds(30), Duration.ofSeconds(5), null, Duration.ofSeconds(1), 1.0 / 3,
-				Duration.ofMillis(20));
+		return new LockSettings(new Values(Duration.ofSeconds(30), Duration.ofSeconds(5), null, Duration.ofSeconds(1),
+				1.0 / 3, Duration.ofMillis(20)));
 	}
 
 	/**
@@ -79,8 +62,8 @@ public final class LockSettings {
 	 * @throws LockConfigurationException if it is out of range
 	 */
 	public LockSettings withLease(Duration lease) {
-		return new LockSettings(lease, this.waitTime, this.maxHold, this.callTimeout, this.renewalFraction,
-				this.maxHandOffTime);
+		return new LockSettings(
+				new Values(lease, waitTime(), maxHold(), callTimeout(), renewalFraction(), maxHandOffTime()));
 	}
 
 	/**
@@ -90,8 +73,8 @@ public final class LockSettings {
 	 * @throws LockConfigurationException if it is out of range
 	 */
 	public LockSettings withWaitTime(Duration waitTime) {
-		return new LockSettings(this.lease, waitTime, this.maxHold, this.callTimeout, this.renewalFraction,
-				this.maxHandOffTime);
+		return new LockSettings(
+				new Values(lease(), waitTime, maxHold(), callTimeout(), renewalFraction(), maxHandOffTime()));
 	}
 
 	/**
@@ -102,8 +85,8 @@ public final class LockSettings {
 	 * @throws LockConfigurationException if it is out of range
 	 */
 	public LockSettings withMaxHold(@Nullable Duration maxHold) {
-		return new LockSettings(this.lease, this.waitTime, maxHold, this.callTimeout, this.renewalFraction,
-				this.maxHandOffTime);
+		return new LockSettings(
+				new Values(lease(), waitTime(), maxHold, callTimeout(), renewalFraction(), maxHandOffTime()));
 	}
 
 	/**
@@ -113,14 +96,14 @@ public final class LockSettings {
 	 * @throws LockConfigurationException if it is out of range
 	 */
 	public LockSettings withCallTimeout(Duration callTimeout) {
-		return new LockSettings(this.lease, this.waitTime, this.maxHold, callTimeout, this.renewalFraction,
-				this.maxHandOffTime);
+		return new LockSettings(
+				new Values(lease(), waitTime(), maxHold(), callTimeout, renewalFraction(), maxHandOffTime()));
 	}
 
 	/** Returns a copy that renews sooner, for tests of many renewals. */
 	LockSettings withRenewalFraction(double renewalFraction) {
-		return new LockSettings(this.lease, this.waitTime, this.maxHold, this.callTimeout, renewalFraction,
-				this.maxHandOffTime);
+		return new LockSettings(
+				new Values(lease(), waitTime(), maxHold(), callTimeout(), renewalFraction, maxHandOffTime()));
 	}
 
 	/**
@@ -131,18 +114,18 @@ public final class LockSettings {
 	 * @throws LockConfigurationException if it is out of range
 	 */
 	public LockSettings withMaxHandOffTime(@Nullable Duration maxHandOffTime) {
-		return new LockSettings(this.lease, this.waitTime, this.maxHold, this.callTimeout, this.renewalFraction,
-				maxHandOffTime);
+		return new LockSettings(
+				new Values(lease(), waitTime(), maxHold(), callTimeout(), renewalFraction(), maxHandOffTime));
 	}
 
 	/** Returns the lease of requests that name none. */
 	public Duration lease() {
-		return this.lease;
+		return this.values.lease();
 	}
 
 	/** Returns the wait time of requests that name none. */
 	public Duration waitTime() {
-		return this.waitTime;
+		return this.values.waitTime();
 	}
 
 	/**
@@ -150,17 +133,17 @@ public final class LockSettings {
 	 * @return the longest hold, or {@code null} for no limit
 	 */
 	public @Nullable Duration maxHold() {
-		return this.maxHold;
+		return this.values.maxHold();
 	}
 
 	/** Returns how long one round trip to the store may take. */
 	public Duration callTimeout() {
-		return this.callTimeout;
+		return this.values.callTimeout();
 	}
 
 	/** Returns the part of a lease after which it is renewed, which is a third. */
 	public double renewalFraction() {
-		return this.renewalFraction;
+		return this.values.renewalFraction();
 	}
 
 	/**
@@ -170,7 +153,7 @@ public final class LockSettings {
 	 * @return the time, or {@code null} for never
 	 */
 	public @Nullable Duration maxHandOffTime() {
-		return this.maxHandOffTime;
+		return this.values.maxHandOffTime();
 	}
 
 	/**
@@ -181,7 +164,7 @@ public final class LockSettings {
 	 */
 	public Duration longestRenewal(Duration lease) {
 		Duration part = lease.dividedBy(RENEWAL_PARTS);
-		return (part.compareTo(this.callTimeout) < 0) ? part : this.callTimeout;
+		return (part.compareTo(callTimeout()) < 0) ? part : callTimeout();
 	}
 
 	/**
@@ -189,34 +172,32 @@ public final class LockSettings {
 	 * @return the lease
 	 */
 	public Duration shortestSafeLease() {
-		return this.callTimeout.multipliedBy(RENEWAL_PARTS);
+		return callTimeout().multipliedBy(RENEWAL_PARTS);
 	}
 
 	/** Returns the time of hand-offs in nanoseconds, 0 for none. */
 	public long maxHandOffNanos() {
-		return (this.maxHandOffTime != null) ? this.maxHandOffTime.toNanos() : 0;
+		Duration time = maxHandOffTime();
+		return (time != null) ? time.toNanos() : 0;
 	}
 
 	@Override
 	public boolean equals(@Nullable Object other) {
-		return this == other || (other instanceof LockSettings that && this.lease.equals(that.lease)
-				&& this.waitTime.equals(that.waitTime) && Objects.equals(this.maxHold, that.maxHold)
-				&& this.callTimeout.equals(that.callTimeout)
-				&& Double.compare(this.renewalFraction, that.renewalFraction) == 0
-				&& Objects.equals(this.maxHandOffTime, that.maxHandOffTime));
+		return other instanceof LockSettings that && this.values.equals(that.values);
 	}
 
 	@Override
 	public int hashCode() {
-		return Objects.hash(this.lease, this.waitTime, this.maxHold, this.callTimeout, this.renewalFraction,
-				this.maxHandOffTime);
+		return this.values.hashCode();
 	}
 
 	@Override
 	public String toString() {
-		return "LockSettings[lease=" + this.lease + ", waitTime=" + this.waitTime + ", maxHold=" + this.maxHold
-				+ ", callTimeout=" + this.callTimeout + ", renewalFraction=" + this.renewalFraction
-				+ ", maxHandOffTime=" + this.maxHandOffTime + "]";
+		return this.values.toString();
+	}
+
+	private record Values(Duration lease, Duration waitTime, @Nullable Duration maxHold, Duration callTimeout,
+			double renewalFraction, @Nullable Duration maxHandOffTime) {
 	}
 
 }
