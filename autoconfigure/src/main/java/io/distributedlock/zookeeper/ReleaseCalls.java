@@ -77,7 +77,7 @@ public final class ReleaseCalls {
 				boolean completed = call.complete(existed ? ReleaseOutcome.RELEASED : ReleaseOutcome.NOT_HELD);
 				if (existed && !completed) {
 					// Remembered for the next call of the owner.
-					this.undecided.addRelease(node, sent);
+					this.undecided.addRelease(node, () -> sent);
 				}
 			}
 			else if (node.session().hasEnded()) {
@@ -86,7 +86,7 @@ public final class ReleaseCalls {
 				call.complete(outcomeAfterSession(node, failure));
 			}
 			else {
-				CompletableFuture<ReleaseOutcome> decided = this.undecided.addRelease(node, sent);
+				CompletableFuture<ReleaseOutcome> decided = this.undecided.addRelease(node, () -> sent);
 				this.lockNodes.remove(node);
 				awaitDecision(node.owner(), decided, call, deadline);
 			}

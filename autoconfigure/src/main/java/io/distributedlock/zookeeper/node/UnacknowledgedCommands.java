@@ -12,6 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import org.apache.commons.logging.Log;
@@ -81,27 +82,21 @@ public final class UnacknowledgedCommands {
 
 	/** Releases a lock node that no caller waits for. */
 	public void release(LockNode node) {
-		SentCommand command = SentCommand.ofRelease(node);
-		// Before it is sent: whoever looks for the lock node meanwhile finds the command.
-		add(command);
-		endWith(command, this.releases.release(node));
+		// Added before it is sent: whoever looks for the lock node meanwhile finds it.
+		addRelease(node, () -> this.releases.release(node));
 	}
 
 	/**
-	 * Adds a release that was sent.
-	 * @param sent completes with whether the lock node existed
+	 * Adds a release.
+	 * @param sent sends the release, or returns one that was sent before; completes with
+	 * whether the lock node existed
 	 * @return completes with the outcome, at once with {@link ReleaseOutcome#UNKNOWN} if
 	 * the servers refuse the release; does not fail
 	 */
-	public CompletableFuture<ReleaseOutcome> addRelease(LockNode node, CompletableFuture<Boolean> sent) {
+	public CompletableFuture<ReleaseOutcome> addRelease(LockNode node, Supplier<CompletableFuture<Boolean>> sent) {
 		SentCommand command = SentCommand.ofRelease(node);
 		add(command);
-		endWith(command, sent);
-		return command.answer();
-	}
-
-	private void endWith(SentCommand command, CompletableFuture<Boolean> sent) {
-		sent.whenComplete((existed, failure) -> {
+		sent.get().whenComplete((existed, failure) -> {
 			if (failure != null) {
 				retryLater(command, failure);
 			}
@@ -109,6 +104,7 @@ public final class UnacknowledgedCommands {
 				complete(command, existed ? ReleaseOutcome.RELEASED : ReleaseOutcome.NOT_HELD);
 			}
 		});
+		return command.answer();
 	}
 
 	/**
