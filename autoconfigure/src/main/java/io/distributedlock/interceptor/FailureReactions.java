@@ -95,14 +95,11 @@ final class FailureReactions {
 	 * @throws LockConfigurationException if it has several
 	 */
 	@Nullable LockFailureHandler handler() {
-		LockFailureHandler found = this.handler;
-		if (found != null) {
-			return found;
-		}
 		try {
-			found = this.beanFactory.getBeanProvider(LockFailureHandler.class).getIfAvailable();
-			this.handler = found;
-			return found;
+			if (this.handler == null) {
+				this.handler = this.beanFactory.getBeanProvider(LockFailureHandler.class).getIfAvailable();
+			}
+			return this.handler;
 		}
 		catch (NoUniqueBeanDefinitionException ex) {
 			throw new LockConfigurationException(LockError.SEVERAL_FAILURE_HANDLERS,

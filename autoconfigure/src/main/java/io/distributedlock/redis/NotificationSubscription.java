@@ -8,6 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -32,7 +33,7 @@ final class NotificationSubscription implements AutoCloseable {
 	/** How long the end waits for the thread of the subscription. */
 	private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(1);
 
-	private final SubscribedConnection.Source connections;
+	private final Supplier<SubscribedConnection> connections;
 
 	private final String channel;
 
@@ -62,7 +63,7 @@ final class NotificationSubscription implements AutoCloseable {
 	 * @param messages receives each message, also late ones of a connection that was
 	 * replaced; must not block
 	 */
-	NotificationSubscription(SubscribedConnection.Source connections, String channel, Consumer<byte[]> messages,
+	NotificationSubscription(Supplier<SubscribedConnection> connections, String channel, Consumer<byte[]> messages,
 			RedisContenderRegistry contenders, RedisTimer timer) {
 		this.connections = connections;
 		this.channel = channel;
@@ -179,7 +180,7 @@ final class NotificationSubscription implements AutoCloseable {
 		SubscribedConnection opened = null;
 		Throwable failure = null;
 		try {
-			opened = this.connections.open();
+			opened = this.connections.get();
 			if (keep(opened)) {
 				SubscribedConnection confirmed = opened;
 				opened.subscribe(this.channel.getBytes(StandardCharsets.UTF_8), () -> subscribed(confirmed),

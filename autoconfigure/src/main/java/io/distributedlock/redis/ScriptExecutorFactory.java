@@ -1,5 +1,7 @@
 package io.distributedlock.redis;
 
+import java.util.function.Supplier;
+
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.RedisConnection;
@@ -52,7 +54,7 @@ final class ScriptExecutorFactory {
 	 * Returns the source of connections for subscriptions.
 	 * @param executor the executor over the factory, which knows its client
 	 */
-	static SubscribedConnection.Source subscriptions(RedisConnectionFactory factory, ScriptExecutor executor) {
+	static Supplier<SubscribedConnection> subscriptions(RedisConnectionFactory factory, ScriptExecutor executor) {
 		if (LETTUCE && Lettuce.isClientOf(factory)) {
 			return Lettuce.subscriptions(factory, executor);
 		}
@@ -82,7 +84,7 @@ final class ScriptExecutorFactory {
 			return new LettuceScriptExecutor((LettuceConnectionFactory) factory, replicas, timer);
 		}
 
-		static SubscribedConnection.Source subscriptions(RedisConnectionFactory factory, ScriptExecutor executor) {
+		static Supplier<SubscribedConnection> subscriptions(RedisConnectionFactory factory, ScriptExecutor executor) {
 			return () -> LettuceSubscribedConnection
 				.open(((LettuceConnectionFactory) factory).getRequiredNativeClient(), executor::client);
 		}

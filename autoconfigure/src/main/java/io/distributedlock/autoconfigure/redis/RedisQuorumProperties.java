@@ -130,13 +130,11 @@ public record RedisQuorumProperties(@DefaultValue List<Node> nodes, @DefaultValu
 						"Set distributed-lock." + property + ".password too, or remove the username");
 			}
 			RedisURI.Builder uri = RedisURI.builder().withHost(this.host).withPort(number);
-			if (StringUtils.hasText(this.password)) {
-				if (StringUtils.hasText(this.username)) {
-					uri.withAuthentication(this.username, this.password.toCharArray());
-				}
-				else {
-					uri.withPassword(this.password.toCharArray());
-				}
+			if (StringUtils.hasText(this.password) && StringUtils.hasText(this.username)) {
+				uri.withAuthentication(this.username, this.password.toCharArray());
+			}
+			else if (StringUtils.hasText(this.password)) {
+				uri.withPassword(this.password.toCharArray());
 			}
 			return uri.build();
 		}

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
@@ -17,7 +16,6 @@ import io.distributedlock.LockException;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockLostException;
 import io.distributedlock.LockNotAcquiredException;
-import io.distributedlock.engine.concurrent.EngineEnvironment.Work;
 import io.distributedlock.engine.concurrent.FutureCompletion;
 import io.distributedlock.engine.grant.EngineLease;
 
@@ -157,7 +155,7 @@ public final class CallbackRunner implements RequestRunner {
 	private void fail(Throwable ex) {
 		Runnable completion = () -> this.future.completeExceptionally(ex);
 		end(new FutureCompletion(this.engine.environment(), this.engine.settings().callTimeout(), completion,
-				() -> completeElsewhere(completion)));
+				completion));
 	}
 
 	private void complete(EngineLease lease) {
@@ -165,7 +163,7 @@ public final class CallbackRunner implements RequestRunner {
 				() -> completeWith(lease), () -> {
 					lease.closeUnused();
 					LockException failure = this.engine.failures().noCallbackThread(this.request.key());
-					completeElsewhere(() -> this.future.completeExceptionally(failure));
+					this.future.completeExceptionally(failure);
 				}));
 	}
 
@@ -182,16 +180,6 @@ public final class CallbackRunner implements RequestRunner {
 		}
 		if (!this.future.complete(lease)) {
 			lease.closeUnused();
-		}
-	}
-
-	/** Completes the future on the threads for loss actions. */
-	private void completeElsewhere(Runnable completion) {
-		try {
-			this.engine.environment().executor(Work.LOSS_ACTIONS).execute(completion);
-		}
-		catch (RejectedExecutionException | OutOfMemoryError ex) {
-			completion.run();
 		}
 	}
 

@@ -39,15 +39,4 @@ public interface SubscribedConnection {
 	 */
 	void abandon();
 
-	/** Opens connections. */
-	interface Source {
-
-		/**
-		 * Opens a connection. Blocks.
-		 * @throws RuntimeException if the server cannot be reached
-		 */
-		SubscribedConnection open();
-
-	}
-
 }
