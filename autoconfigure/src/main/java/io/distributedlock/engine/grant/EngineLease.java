@@ -321,17 +321,18 @@ public final class EngineLease implements LockLease, ObserverScope.Source {
 	@Override
 	public void close() {
 		if (this.parts.length == 0) {
-			closePart(this.hold.heldGrants().endOfCall());
+			// Without a look at the clock for a nested call, which ends nothing.
+			if (closeOnce()) {
+				this.hold.endBy(this.hold.heldGrants().endOfCall());
+			}
 			return;
 		}
 		long until = this.hold.heldGrants().endOfCall();
-		closeEach((part) -> part.closePart(until));
-	}
-
-	private void closePart(long untilNanos) {
-		if (closeOnce()) {
-			this.hold.endBy(untilNanos);
-		}
+		closeEach((part) -> {
+			if (part.closeOnce()) {
+				part.hold.endBy(until);
+			}
+		});
 	}
 
 	/** Returns whether this close is the first, and nothing else keeps the hold. */
