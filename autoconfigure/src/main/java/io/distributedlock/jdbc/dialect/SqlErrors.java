@@ -34,11 +34,14 @@ public final class SqlErrors {
 	private static final Codes ROW_LOCKED_NOW = new Codes(Set.of(), Set.of(), Set.of(3572));
 
 	/**
-	 * A time-out of the session; in MySQL {@code KILL QUERY}, {@code max_statement_time}
-	 * and {@code max_execution_time}.
+	 * A time-out of the session; in MySQL {@code max_statement_time} and
+	 * {@code max_execution_time}.
 	 */
 	private static final Codes STATEMENT_ENDED = new Codes(Set.of("57014"), Set.of(),
-			Set.of(1317, MARIADB_STATEMENT_TIMEOUT, 3024));
+			Set.of(MARIADB_STATEMENT_TIMEOUT, 3024));
+
+	/** {@code KILL QUERY}: says nothing of the lock. */
+	private static final Codes KILLED = new Codes(Set.of(), Set.of(), Set.of(1317));
 
 	/** The transaction may only read, or the server by one of its options. */
 	private static final Codes READ_ONLY = new Codes(Set.of("25006"), Set.of(90097), Set.of(1290, 1836));
@@ -108,7 +111,7 @@ public final class SqlErrors {
 		if (LOGS_STATEMENTS.have(ex)) {
 			return LockError.STORE_UNSUITABLE;
 		}
-		if (ex instanceof SQLTimeoutException || ROW_LOCKED.have(ex) || STATEMENT_ENDED.have(ex)) {
+		if (ex instanceof SQLTimeoutException || ROW_LOCKED.have(ex) || STATEMENT_ENDED.have(ex) || KILLED.have(ex)) {
 			return LockError.STORE_TIMEOUT;
 		}
 		return isReadOnly(ex) ? LockError.WRITES_REFUSED : LockError.STORE_FAILED;

@@ -28,9 +28,9 @@ class SqlErrorsTests {
 	@ParameterizedTest
 	@CsvSource({ "42P01, 0, TABLE_MISSING", "42703, 0, TABLE_MISSING", "42S02, 1146, TABLE_MISSING",
 			"42501, 0, NOT_PERMITTED", "42000, 1142, NOT_PERMITTED", "57014, 0, STORE_TIMEOUT",
-			"70100, 1969, STORE_TIMEOUT", "55P03, 0, STORE_TIMEOUT", "HY000, 1205, STORE_TIMEOUT",
-			"25006, 0, WRITES_REFUSED", "HY000, 1836, WRITES_REFUSED", "08006, 0, STORE_FAILED",
-			"HY000, 1, STORE_FAILED" })
+			"70100, 1969, STORE_TIMEOUT", "70100, 1317, STORE_TIMEOUT", "55P03, 0, STORE_TIMEOUT",
+			"HY000, 1205, STORE_TIMEOUT", "25006, 0, WRITES_REFUSED", "HY000, 1836, WRITES_REFUSED",
+			"08006, 0, STORE_FAILED", "HY000, 1, STORE_FAILED" })
 	void errorIsClassified(String state, int code, LockError expected) {
 		assertThat(SqlErrors.classify(error(state, code))).isEqualTo(expected);
 	}
@@ -40,6 +40,13 @@ class SqlErrorsTests {
 			"HY000, 1142, STORE_FAILED" })
 	void errorOfH2IsClassified(String state, int code, LockError expected) {
 		assertThat(SqlErrors.classify(h2Error(state, code))).isEqualTo(expected);
+	}
+
+	/** Somebody has ended the statement, which says nothing of the lock. */
+	@Test
+	void killedStatementIsNoSignOfAnotherHolder() {
+		assertThat(SqlErrors.isHeldByAnother(error("70100", 1317))).isFalse();
+		assertThat(SqlErrors.isHeldByAnother(error("70100", 1969))).isTrue();
 	}
 
 	@Test
