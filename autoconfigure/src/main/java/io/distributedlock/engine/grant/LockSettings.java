@@ -191,11 +191,6 @@ public final class LockSettings {
 		return this.values.hashCode();
 	}
 
-	@Override
-	public String toString() {
-		return this.values.toString();
-	}
-
 	private record Values(Duration lease, Duration waitTime, @Nullable Duration maxHold, Duration callTimeout,
 			double renewalFraction, @Nullable Duration maxHandOffTime) {
 	}

@@ -113,14 +113,12 @@ final class JedisSubscribedConnection implements SubscribedConnection {
 	}
 
 	private void disconnect() {
+		this.connection.setBroken();
 		try {
 			this.connection.disconnect();
 		}
 		catch (JedisException ex) {
 			logger.debug("The socket of the subscription could not be closed", ex);
-		}
-		finally {
-			this.connection.setBroken();
 		}
 	}
 

@@ -12,6 +12,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
@@ -34,6 +36,8 @@ import io.distributedlock.provider.SessionDeadline;
  * also counts the bytes of the session's ephemeral paths. Safe for use by many threads.
  */
 public final class Session implements SessionDeadline {
+
+	private static final Log logger = LogFactory.getLog(Session.class);
 
 	/**
 	 * The limit for all ephemeral paths together: they go into the one transaction that
@@ -209,7 +213,11 @@ public final class Session implements SessionDeadline {
 	 * block
 	 */
 	void onEnded(Runnable listener) {
-		this.end.thenRun(listener);
+		this.end.thenRun(listener).whenComplete((none, failure) -> {
+			if (failure != null) {
+				logger.error("What follows the end of a session has failed", failure);
+			}
+		});
 	}
 
 	/**
