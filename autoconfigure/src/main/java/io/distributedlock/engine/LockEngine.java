@@ -89,10 +89,12 @@ final class LockEngine {
 	RunningRequest request(List<LockKey> keys, LockRequest request, RequestRunner runner) {
 		MinHoldCheck.requirePossible(request, this.context);
 		this.shortRenewals.check(request);
-		LockTerms terms = LockTerms.of(request, this.context.settings());
-		Duration callTimeout = this.context.settings().callTimeout();
-		WaitBudget budget = runner.waitsUnlimited() ? WaitBudget.unlimited(terms, callTimeout, this.context.nanoTime())
-				: WaitBudget.of(terms, callTimeout, this.context.nanoTime());
+		LockSettings settings = this.context.settings();
+		LockTerms terms = LockTerms.of(request, settings);
+		Duration wait = (request.waitTime() != null) ? request.waitTime() : settings.waitTime();
+		long now = this.context.nanoTime();
+		WaitBudget budget = runner.waitsUnlimited() ? WaitBudget.unlimited(wait, settings.callTimeout(), now)
+				: WaitBudget.of(wait, settings.callTimeout(), now);
 		if (keys.size() == 1) {
 			return new KeyRequest(this.context, this.queues, keys.get(0), terms, budget, runner, true,
 					this.context.events().acquireStarted(keys.get(0)));

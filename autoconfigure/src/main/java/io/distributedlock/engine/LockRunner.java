@@ -91,7 +91,11 @@ final class LockRunner {
 		if (enclosing.isEmpty()) {
 			return null;
 		}
-		List<EngineLease> joined = new ArrayList<>(request.keys().size());
+		if (request.keys().size() == 1) {
+			EngineLease outer = outer(request.keys().get(0), request, enclosing);
+			return (outer != null) ? outer.join() : null;
+		}
+		List<EngineLease> joined = new ArrayList<>();
 		for (LockKey key : request.keys()) {
 			EngineLease outer = outer(key, request, enclosing);
 			if (outer != null) {

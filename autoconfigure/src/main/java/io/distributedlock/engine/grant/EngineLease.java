@@ -49,12 +49,16 @@ public final class EngineLease implements LockLease, ObserverScope.Source {
 	private final Kind kind;
 
 	/**
-	 * The part that a nested one has joined, unless a transaction keeps that. It has
-	 * joined none itself, so that the depth of nested calls costs nothing.
+	 * The part that a nested one has joined. It has joined none itself, so that the depth
+	 * of nested calls costs nothing.
 	 */
-	private volatile @Nullable EngineLease enclosing;
+	private final @Nullable EngineLease joined;
 
-	/** One once this part has ended its hold, or if it never does. */
+	/**
+	 * One once this part has ended its hold; for a nested one, which ends none, once a
+	 * transaction keeps what it has joined. No constructor writes it, since such a write
+	 * costs as much as the rest of a nested handle.
+	 */
 	private volatile int closed;
 
 	/** Creates the handle of whoever has acquired a hold. */
@@ -62,12 +66,11 @@ public final class EngineLease implements LockLease, ObserverScope.Source {
 		this(hold, ITSELF, Kind.ACQUIRED, null);
 	}
 
-	private EngineLease(Hold hold, EngineLease[] parts, Kind kind, @Nullable EngineLease enclosing) {
+	private EngineLease(Hold hold, EngineLease[] parts, Kind kind, @Nullable EngineLease joined) {
 		this.hold = hold;
 		this.parts = parts;
 		this.kind = kind;
-		this.enclosing = enclosing;
-		this.closed = (kind == Kind.JOINED) ? 1 : 0;
+		this.joined = joined;
 	}
 
 	/**
@@ -166,8 +169,7 @@ public final class EngineLease implements LockLease, ObserverScope.Source {
 
 	/** Returns the part by whose release this one ends. */
 	private EngineLease releasing() {
-		EngineLease joined = this.enclosing;
-		return (joined != null) ? joined : this;
+		return (this.joined != null && this.closed == 0) ? this.joined : this;
 	}
 
 	@Override
@@ -280,7 +282,7 @@ public final class EngineLease implements LockLease, ObserverScope.Source {
 	 * it is not held any more when that handle is closed.
 	 */
 	public boolean dependsOn(EngineLease other) {
-		return parts().anyMatch((part) -> other.parts().anyMatch((joined) -> joined == part.enclosing));
+		return parts().anyMatch((part) -> part.closed == 0 && other.parts().anyMatch((outer) -> outer == part.joined));
 	}
 
 	/**
@@ -288,7 +290,7 @@ public final class EngineLease implements LockLease, ObserverScope.Source {
 	 * not depend on another handle any more.
 	 */
 	public void recordKept() {
-		parts().forEach((part) -> part.enclosing = null);
+		parts().filter((part) -> part.kind == Kind.JOINED).forEach((part) -> part.closed = 1);
 	}
 
 	/**
@@ -337,7 +339,7 @@ public final class EngineLease implements LockLease, ObserverScope.Source {
 
 	/** Returns whether this close is the first, and nothing else keeps the hold. */
 	private boolean closeOnce() {
-		return CLOSED.compareAndSet(this, 0, 1) && this.hold.endKeep();
+		return this.kind != Kind.JOINED && CLOSED.compareAndSet(this, 0, 1) && this.hold.endKeep();
 	}
 
 	/** Releases the locks in the background. */

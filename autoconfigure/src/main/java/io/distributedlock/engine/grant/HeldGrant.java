@@ -41,13 +41,6 @@ public final class HeldGrant extends GrantState {
 
 	private final LockTerms terms;
 
-	private final Duration lease;
-
-	private final boolean renew;
-
-	/** The shortest hold, 0 for none. */
-	private final long minHoldNanos;
-
 	private final long grantedNanos;
 
 	/** The holder of the present hold, or of the last one. */
@@ -94,11 +87,8 @@ public final class HeldGrant extends GrantState {
 		this.queue = queue;
 		this.grant = grant;
 		this.terms = terms;
-		this.lease = terms.lease();
-		this.renew = terms.renew();
 		this.renewalNanos = sentNanos;
 		this.grantedNanos = grantedNanos;
-		this.minHoldNanos = terms.minHoldNanos();
 		this.storedUntilNanos = grantedNanos + Math.max(asked.toNanos(), grant.validity().toNanos());
 		this.validUntilNanos = sentNanos + usableNanos(asked);
 		this.holdUntilNanos = sentNanos + Nanos.NEVER;
@@ -111,7 +101,7 @@ public final class HeldGrant extends GrantState {
 	 */
 	private long usableNanos(Duration asked) {
 		Duration missing = asked.minus(this.grant.validity());
-		return Nanos.usableNanos(missing.isNegative() ? this.lease : this.lease.minus(missing));
+		return Nanos.usableNanos(missing.isNegative() ? lease() : lease().minus(missing));
 	}
 
 	/**
@@ -129,7 +119,7 @@ public final class HeldGrant extends GrantState {
 		}
 		if (Nanos.isPast(deadlineNanos(), nowNanos)) {
 			return new LockProviderException(LockError.STORE_TIMEOUT, provider, "granted lock '" + this.grant.key()
-					+ "' so late that its lease of " + this.lease.toMillis() + " ms was over; the lock was released",
+					+ "' so late that its lease of " + lease().toMillis() + " ms was over; the lock was released",
 					null);
 		}
 		return null;
@@ -164,10 +154,10 @@ public final class HeldGrant extends GrantState {
 	 * @param maxHold the longest hold, or {@code null}
 	 */
 	public void beginHold(long startNanos, @Nullable Duration maxHold) {
-		long end = this.renew ? startNanos + Nanos.NEVER : startNanos + Nanos.usableNanos(this.lease);
+		long end = isRenewed() ? startNanos + Nanos.NEVER : startNanos + Nanos.usableNanos(lease());
 		long limit = (maxHold != null) ? startNanos + maxHold.toNanos() : end;
 		// Never from before the answer: the store counts from before it.
-		this.keepUntilNanos = this.minHoldNanos + Math.max(startNanos - this.grantedNanos, 0) + this.grantedNanos;
+		this.keepUntilNanos = minHoldNanos() + Math.max(startNanos - this.grantedNanos, 0) + this.grantedNanos;
 		this.begunNanos = startNanos;
 		this.begun = true;
 		this.limited = limit - end < 0;
@@ -176,7 +166,7 @@ public final class HeldGrant extends GrantState {
 
 	/** Returns the shortest hold, 0 for none. */
 	public long minHoldNanos() {
-		return this.minHoldNanos;
+		return this.terms.minHoldNanos();
 	}
 
 	/** Lets a release free the key at once, since no work began under it. */
@@ -221,16 +211,16 @@ public final class HeldGrant extends GrantState {
 
 	/** Returns the rest of the shortest hold, if any. The local clock may be too fast. */
 	private long restNanos(long nowNanos) {
-		if (this.minHoldNanos == 0) {
+		if (minHoldNanos() == 0) {
 			return 0;
 		}
 		long rest = this.keepUntilNanos - nowNanos;
-		return rest + Nanos.driftNanos(this.minHoldNanos - rest);
+		return rest + Nanos.driftNanos(minHoldNanos() - rest);
 	}
 
 	/** Returns for how long the store may keep the grant from now on, or one lease. */
 	Duration storedFor(long nowNanos) {
-		return Duration.ofNanos(Math.max(this.storedUntilNanos - nowNanos, this.lease.toNanos()));
+		return Duration.ofNanos(Math.max(this.storedUntilNanos - nowNanos, lease().toNanos()));
 	}
 
 	GrantQueue queue() {
@@ -246,12 +236,12 @@ public final class HeldGrant extends GrantState {
 	}
 
 	public Duration lease() {
-		return this.lease;
+		return this.terms.lease();
 	}
 
 	/** Whether the lease is renewed for as long as the hold lasts. */
 	public boolean isRenewed() {
-		return this.renew;
+		return this.terms.renew();
 	}
 
 	public long grantedNanos() {
@@ -288,15 +278,14 @@ public final class HeldGrant extends GrantState {
 	 * @param maxNanos for how long a grant is handed off, or 0 for never
 	 */
 	public boolean mayBeHandedOff(long maxNanos, long nowNanos) {
-		return nowNanos - this.grantedNanos < maxNanos && this.minHoldNanos == 0
-				&& this.lease.toNanos() >= MIN_LEASE_FACTOR * maxNanos && !this.renewalUnclear
+		return nowNanos - this.grantedNanos < maxNanos && minHoldNanos() == 0
+				&& lease().toNanos() >= MIN_LEASE_FACTOR * maxNanos && !this.renewalUnclear
 				&& !Nanos.isPast(validUntilNanos(), nowNanos + MIN_LEASE_FACTOR / 2 * maxNanos);
 	}
 
 	/** Whether a request with these terms may have the grant after its holder. */
-	public boolean suits(LockTerms terms) {
-		return this.renew == terms.renew() && this.lease.equals(terms.lease()) && this.minHoldNanos == 0
-				&& terms.minHold() == null;
+	public boolean suits(LockTerms others) {
+		return others.minHold() == null && this.terms.suit(others);
 	}
 
 	/**
@@ -325,7 +314,7 @@ public final class HeldGrant extends GrantState {
 	 */
 	public boolean needsRenewal() {
 		long uncovered = this.holdUntilNanos - this.validUntilNanos;
-		return uncovered > (this.renew ? 0 : this.lease.toNanos() / 10) && isCurrent();
+		return uncovered > (isRenewed() ? 0 : lease().toNanos() / 10) && isCurrent();
 	}
 
 	/** Claims the grant for one renewal; fails after the grant has ended. */
@@ -346,7 +335,7 @@ public final class HeldGrant extends GrantState {
 	public boolean renewed(long sentNanos, long nowNanos) {
 		boolean inTime = isCurrent() && !Nanos.isPast(deadlineNanos(), nowNanos);
 		if (inTime) {
-			this.validUntilNanos = sentNanos + Nanos.usableNanos(this.lease);
+			this.validUntilNanos = sentNanos + Nanos.usableNanos(lease());
 			this.renewalUnclear = false;
 		}
 		endRenewal();

@@ -9,10 +9,10 @@ import io.distributedlock.LockRequest;
 import io.distributedlock.engine.concurrent.Nanos;
 
 /**
- * The terms of a request after the defaults were applied.
+ * The terms of a grant after the defaults were applied. Requests without terms of their
+ * own share an object, since a grant keeps it.
  */
-public record LockTerms(Duration lease, Duration waitTime, boolean renew, @Nullable Duration maxHold,
-		@Nullable Duration minHold) {
+public record LockTerms(Duration lease, boolean renew, @Nullable Duration maxHold, @Nullable Duration minHold) {
 
 	public static LockTerms of(LockRequest request, LockSettings settings) {
 		Duration maxHold = (request.maxHold() != null) ? request.maxHold() : settings.maxHold();
@@ -20,8 +20,9 @@ public record LockTerms(Duration lease, Duration waitTime, boolean renew, @Nulla
 			// Refuses one that is longer than the default of the longest hold.
 			request.withMaxHold(maxHold);
 		}
-		return new LockTerms(or(request.lease(), settings.lease()), or(request.waitTime(), settings.waitTime()),
-				request.renew(), maxHold, request.minHold());
+		LockTerms terms = new LockTerms((request.lease() != null) ? request.lease() : settings.lease(), request.renew(),
+				maxHold, request.minHold());
+		return terms.equals(settings.terms()) ? settings.terms() : terms;
 	}
 
 	/** Whether a grant that was acquired on these terms fits others. */
@@ -46,10 +47,6 @@ public record LockTerms(Duration lease, Duration waitTime, boolean renew, @Nulla
 	 */
 	public Duration leaseOfPart() {
 		return (this.minHold != null) ? Nanos.ceilMillis(this.lease.toNanos() + minHoldNanos()) : this.lease;
-	}
-
-	private static Duration or(@Nullable Duration value, Duration fallback) {
-		return (value != null) ? value : fallback;
 	}
 
 }

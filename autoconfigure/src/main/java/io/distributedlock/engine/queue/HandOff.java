@@ -31,7 +31,7 @@ record HandOff(KeyQueue queue, HeldGrant grant) {
 	 */
 	boolean offer(int holdNumber) {
 		KeyRequest first = head();
-		long now = this.queue.engine.nanoTime();
+		long now = this.queue.engine().nanoTime();
 		if (first == null || holdNumber >= FencingToken.MAX_HOLD_NUMBER || !mayHave(first, now)) {
 			return false;
 		}
@@ -41,7 +41,7 @@ record HandOff(KeyQueue queue, HeldGrant grant) {
 		this.queue.mutex.follow(() -> released(holder, offered));
 		if (holdNumber == 0) {
 			// Once is enough: the last offer is made in the first half of this time.
-			long delay = this.grant.grantedNanos() + this.queue.engine.settings().maxHandOffNanos() * 2 - now;
+			long delay = this.grant.grantedNanos() + this.queue.engine().settings().maxHandOffNanos() * 2 - now;
 			this.queue.mutex.follow(() -> endLater(delay));
 		}
 		this.queue.mutex.follow(first::signal);
@@ -56,14 +56,14 @@ record HandOff(KeyQueue queue, HeldGrant grant) {
 
 	private void released(GrantHandle holder, boolean[] offered) {
 		if (offered[0]) {
-			this.queue.engine.events().released(holder);
+			this.queue.engine().events().released(holder);
 		}
 	}
 
 	private boolean mayHave(KeyRequest request, long now) {
 		return this.grant.suits(request.terms())
-				&& this.grant.mayBeHandedOff(this.queue.engine.settings().maxHandOffNanos(), now)
-				&& !this.queue.engine.stopState().isStopping();
+				&& this.grant.mayBeHandedOff(this.queue.engine().settings().maxHandOffNanos(), now)
+				&& !this.queue.engine().stopState().isStopping();
 	}
 
 	private @Nullable KeyRequest head() {
@@ -84,7 +84,7 @@ record HandOff(KeyQueue queue, HeldGrant grant) {
 		}
 		if (Nanos.isPast(this.grant.deadlineNanos(), now)) {
 			int holdNumber = this.grant.holdNumber();
-			this.queue.mutex.follow(() -> this.queue.engine.heldGrants().expire(this.grant, holdNumber));
+			this.queue.mutex.follow(() -> this.queue.engine().heldGrants().expire(this.grant, holdNumber));
 			return false;
 		}
 		return pickUp(request, now);
@@ -109,7 +109,7 @@ record HandOff(KeyQueue queue, HeldGrant grant) {
 	 * head.
 	 */
 	private boolean pickUp(KeyRequest request, long now) {
-		Hold hold = new Hold(this.queue.engine.heldGrants(), this.grant, this.grant.holdNumber(), request.requester(),
+		Hold hold = new Hold(this.queue.engine().heldGrants(), this.grant, this.grant.holdNumber(), request.requester(),
 				now);
 		if (request.isAlone()) {
 			this.grant.beginHold(now, request.terms().maxHold());
@@ -142,7 +142,7 @@ record HandOff(KeyQueue queue, HeldGrant grant) {
 			return;
 		}
 		KeyRequest first = head();
-		long now = this.queue.engine.nanoTime();
+		long now = this.queue.engine().nanoTime();
 		if (first != null && mayHave(first, now)) {
 			this.queue.mutex.follow(first::signal);
 			offerTo(first, now);
@@ -154,7 +154,7 @@ record HandOff(KeyQueue queue, HeldGrant grant) {
 
 	private void endLater(long delay) {
 		try {
-			this.queue.engine.environment().schedule(this::expire, delay);
+			this.queue.engine().environment().schedule(this::expire, delay);
 		}
 		catch (RuntimeException | Error ex) {
 			expire();
@@ -176,7 +176,7 @@ record HandOff(KeyQueue queue, HeldGrant grant) {
 
 	private void end() {
 		if (this.grant.releaseOffered()) {
-			this.queue.mutex.follow(() -> this.queue.engine.heldGrants().releaseUnheld(this.grant));
+			this.queue.mutex.follow(() -> this.queue.engine().heldGrants().releaseUnheld(this.grant));
 		}
 	}
 

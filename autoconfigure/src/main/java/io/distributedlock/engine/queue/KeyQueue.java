@@ -36,8 +36,6 @@ final class KeyQueue implements GrantQueue {
 
 	final LockKey key;
 
-	final EngineContext engine;
-
 	private final KeyQueueRegistry queues;
 
 	/** Guards the fields below. Shared with other keys: it is never held for long. */
@@ -53,11 +51,14 @@ final class KeyQueue implements GrantQueue {
 
 	private boolean closed;
 
-	KeyQueue(LockKey key, EngineContext engine, KeyQueueRegistry queues) {
+	KeyQueue(LockKey key, KeyQueueRegistry queues) {
 		this.key = key;
-		this.engine = engine;
 		this.queues = queues;
-		this.mutex = engine.locks().lock(key);
+		this.mutex = queues.engine.locks().lock(key);
+	}
+
+	EngineContext engine() {
+		return this.queues.engine;
 	}
 
 	@Nullable KeyRequest head() {
@@ -75,8 +76,8 @@ final class KeyQueue implements GrantQueue {
 	 * not come in time.
 	 */
 	KeyRequest.Turn turnOfFirst(KeyRequest request, StoreAttempt first) {
-		if (!first.handleAnswer() && !Nanos.isPast(first.deadlineNanos(), this.engine.nanoTime())
-				&& !this.engine.stopState().isStopping()) {
+		if (!first.handleAnswer() && !Nanos.isPast(first.deadlineNanos(), engine().nanoTime())
+				&& !engine().stopState().isStopping()) {
 			return request.await(first.deadlineNanos());
 		}
 		return request.isComplete() ? KeyRequest.Turn.DONE : turnAfterFirst(request, first);
@@ -133,7 +134,7 @@ final class KeyQueue implements GrantQueue {
 			if (this.closed) {
 				return KeyRequest.Turn.CLOSED;
 			}
-			long now = this.engine.nanoTime();
+			long now = engine().nanoTime();
 			if (this.grant != null && new HandOff(this, this.grant).pickUpOnArrival(request, now)) {
 				return KeyRequest.Turn.DONE;
 			}
@@ -154,7 +155,7 @@ final class KeyQueue implements GrantQueue {
 			try {
 				answered = attempt();
 				if (answered == null || !answered.isFirst() || answered.doneCall() == null) {
-					return decide(request, this.engine.nanoTime());
+					return decide(request, engine().nanoTime());
 				}
 			}
 			finally {
@@ -167,8 +168,8 @@ final class KeyQueue implements GrantQueue {
 	}
 
 	private KeyRequest.Turn decide(KeyRequest request, long now) {
-		if (request.queued && this.engine.stopState().isStopping()) {
-			return end(request, new RequestOutcome.Failed(this.engine.failures().shuttingDown(this.key)));
+		if (request.queued && engine().stopState().isStopping()) {
+			return end(request, new RequestOutcome.Failed(engine().failures().shuttingDown(this.key)));
 		}
 		if (request.queued && this.contest != null) {
 			this.contest.giveUpIfOverdue(now);
@@ -212,8 +213,7 @@ final class KeyQueue implements GrantQueue {
 			return null;
 		}
 		RequestOutcome latest = answers.latest();
-		return (latest instanceof RequestOutcome.Failed failed) ? this.engine.failures().again(this.key, failed)
-				: latest;
+		return (latest instanceof RequestOutcome.Failed failed) ? engine().failures().again(this.key, failed) : latest;
 	}
 
 	/** Lets the head wait for the attempt, at most until it is overdue. */
@@ -223,7 +223,7 @@ final class KeyQueue implements GrantQueue {
 			contest().answers().addOverdue(first);
 		}
 		long end = first.budget().nextDeadlineNanos(mayWait);
-		return first.await(this.engine.isBlocking() ? end : Nanos.earlier(end, current.deadlineNanos()));
+		return first.await(engine().isBlocking() ? end : Nanos.earlier(end, current.deadlineNanos()));
 	}
 
 	private KeyRequest.Turn prepareAttempt(KeyRequest first, boolean mayWait, long now) {
@@ -301,7 +301,7 @@ final class KeyQueue implements GrantQueue {
 			this.contest.headLeft();
 		}
 		if (head() == null) {
-			this.mutex.follow(this.engine.stopState()::recordProgress);
+			this.mutex.follow(engine().stopState()::recordProgress);
 		}
 		signalHeadOrClose();
 	}
@@ -329,8 +329,8 @@ final class KeyQueue implements GrantQueue {
 		this.closed = true;
 		// Under the lock, so that whoever finds this queue closed finds another one next.
 		this.queues.remove(this);
-		if (this.engine.stopState().isStopping()) {
-			this.mutex.follow(this.engine.stopState()::recordProgress);
+		if (engine().stopState().isStopping()) {
+			this.mutex.follow(engine().stopState()::recordProgress);
 		}
 	}
 
@@ -345,11 +345,11 @@ final class KeyQueue implements GrantQueue {
 		if (next.isAlone()) {
 			held.beginHold(current.sentNanos(), next.terms().maxHold());
 		}
-		LockProviderException refusal = held.refusal(this.engine.provider().name(), now);
+		LockProviderException refusal = held.refusal(engine().provider().name(), now);
 		if (refusal != null) {
 			return refusal;
 		}
-		Hold hold = new Hold(this.engine.heldGrants(), held, 0, next.requester(), now);
+		Hold hold = new Hold(engine().heldGrants(), held, 0, next.requester(), now);
 		// Kept before the grant is put in place: one that does not begin would remain.
 		this.mutex.follow(() -> next.begin(hold));
 		this.grant = held;
@@ -395,7 +395,7 @@ final class KeyQueue implements GrantQueue {
 		finally {
 			this.mutex.unlock();
 		}
-		this.engine.stopState().recordProgress();
+		engine().stopState().recordProgress();
 	}
 
 	/** Most releases find nobody who waits, without the lock. */
@@ -443,8 +443,8 @@ final class KeyQueue implements GrantQueue {
 	}
 
 	private boolean maySendFor(KeyRequest first) {
-		return first.mayBlock() && !this.engine.isBlocking() && !this.engine.stopState().isStopping()
-				&& first.budget().mayWait(this.engine.nanoTime());
+		return first.mayBlock() && !engine().isBlocking() && !engine().stopState().isStopping()
+				&& first.budget().mayWait(engine().nanoTime());
 	}
 
 	/** Returns the requests that wait, in their order. */
@@ -479,7 +479,7 @@ final class KeyQueue implements GrantQueue {
 
 	KeyContest contest() {
 		if (this.contest == null) {
-			this.contest = new KeyContest(this, this.engine, this.mutex);
+			this.contest = new KeyContest(this, engine(), this.mutex);
 		}
 		return this.contest;
 	}

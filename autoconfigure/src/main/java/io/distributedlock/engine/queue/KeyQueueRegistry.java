@@ -17,7 +17,7 @@ public final class KeyQueueRegistry {
 
 	private final ConcurrentMap<LockKey, KeyQueue> queues = new ConcurrentHashMap<>();
 
-	private final EngineContext engine;
+	final EngineContext engine;
 
 	public KeyQueueRegistry(EngineContext engine) {
 		this.engine = engine;
@@ -30,11 +30,10 @@ public final class KeyQueueRegistry {
 	KeyQueue queue(LockKey key) {
 		if (!this.engine.provider().isExclusive()) {
 			// For one request, which does not exclude others.
-			return new KeyQueue(key, this.engine, this);
+			return new KeyQueue(key, this);
 		}
 		KeyQueue queue = this.queues.get(key);
-		return (queue != null) ? queue
-				: this.queues.computeIfAbsent(key, (absent) -> new KeyQueue(absent, this.engine, this));
+		return (queue != null) ? queue : this.queues.computeIfAbsent(key, (absent) -> new KeyQueue(absent, this));
 	}
 
 	/**
@@ -48,7 +47,7 @@ public final class KeyQueueRegistry {
 		if (this.queues.containsKey(key)) {
 			return null;
 		}
-		KeyQueue created = new KeyQueue(key, this.engine, this);
+		KeyQueue created = new KeyQueue(key, this);
 		StoreAttempt first;
 		try {
 			first = created.contest().prepareFirst(request);

@@ -390,7 +390,7 @@ public final class KeyRequest implements RunningRequest {
 	/** Returns what an observer may know. */
 	LockSnapshot.Waiting view(long nowNanos) {
 		return new LockSnapshot.Waiting(this.key, requester(), Duration.ofNanos(waitedNanos(nowNanos)),
-				this.runner.waitsUnlimited() ? null : this.terms.waitTime());
+				this.runner.waitsUnlimited() ? null : this.budget.waitTime());
 	}
 
 	/** What a request does next. */

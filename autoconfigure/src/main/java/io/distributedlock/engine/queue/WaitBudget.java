@@ -3,7 +3,6 @@ package io.distributedlock.engine.queue;
 import java.time.Duration;
 
 import io.distributedlock.engine.concurrent.Nanos;
-import io.distributedlock.engine.grant.LockTerms;
 
 /**
  * The wait budget of a request, which covers all that it does. Instants are nano times.
@@ -24,20 +23,23 @@ public record WaitBudget(long startNanos, long waitUntilNanos, long endNanos, lo
 	/** How much longer than the rest of the budget a late attempt may take. */
 	private static final long SLACK_NANOS = Duration.ofMillis(150).toNanos();
 
-	public static WaitBudget of(LockTerms terms, Duration callTimeout, long startNanos) {
-		long wait = terms.waitTime().toNanos();
-		long call = callTimeout.toNanos();
-		return of(wait, call, startNanos, Long.MAX_VALUE);
+	public static WaitBudget of(Duration waitTime, Duration callTimeout, long startNanos) {
+		return of(waitTime.toNanos(), callTimeout.toNanos(), startNanos, Long.MAX_VALUE);
 	}
 
 	/** A budget without an end, but for a store that fails for the whole wait time. */
-	public static WaitBudget unlimited(LockTerms terms, Duration callTimeout, long startNanos) {
-		return of(UNLIMITED_NANOS, callTimeout.toNanos(), startNanos, terms.waitTime().toNanos());
+	public static WaitBudget unlimited(Duration waitTime, Duration callTimeout, long startNanos) {
+		return of(UNLIMITED_NANOS, callTimeout.toNanos(), startNanos, waitTime.toNanos());
 	}
 
 	private static WaitBudget of(long wait, long call, long startNanos, long failureNanos) {
 		return new WaitBudget(startNanos, startNanos + wait, startNanos + Math.max(wait, call) + SLACK_NANOS, call,
 				failureNanos);
+	}
+
+	/** Returns the wait time of a budget that has one. */
+	Duration waitTime() {
+		return Duration.ofNanos(this.waitUntilNanos - this.startNanos);
 	}
 
 	boolean mayWait(long nowNanos) {

@@ -99,7 +99,7 @@ class KeyAnswersTests {
 
 	private KeyRequest arrived() {
 		LockTerms terms = LockTerms.of(LockRequest.of(KEY), LockSettings.defaults());
-		WaitBudget budget = WaitBudget.of(terms, Duration.ofSeconds(1), 0);
+		WaitBudget budget = WaitBudget.of(Duration.ofSeconds(5), Duration.ofSeconds(1), 0);
 		KeyRequest request = new KeyRequest(mock(), mock(), KEY, terms, budget, new NoDriver(), true, null);
 		this.answers.recordArrival(request);
 		return request;
