@@ -52,6 +52,9 @@ final class LockEngine {
 
 	private final ShortRenewalWarning shortRenewals;
 
+	/** Shared by the requests without terms of their own, since a grant keeps its terms. */
+	private final LockTerms defaultTerms;
+
 	/** The requests for several keys, which may have acquired some of them. */
 	private final Set<MultiKeyRequest> multiKeyRequests = ConcurrentHashMap.newKeySet();
 
@@ -59,6 +62,7 @@ final class LockEngine {
 			EnclosingTransaction transaction, Runnable closeEnvironment) {
 		this.closeEnvironment = closeEnvironment;
 		this.shortRenewals = new ShortRenewalWarning(settings);
+		this.defaultTerms = new LockTerms(settings.lease(), true, settings.maxHold(), null);
 		EngineFailures failures = new EngineFailures(provider.name());
 		StopState stopState = new StopState();
 		PendingReleaseQueue pendingReleases = new PendingReleaseQueue(provider, settings.callTimeout(), environment,
@@ -90,7 +94,8 @@ final class LockEngine {
 		MinHoldCheck.requirePossible(request, this.context);
 		this.shortRenewals.check(request);
 		LockSettings settings = this.context.settings();
-		LockTerms terms = LockTerms.of(request, settings);
+		LockTerms own = LockTerms.of(request, settings);
+		LockTerms terms = own.equals(this.defaultTerms) ? this.defaultTerms : own;
 		Duration wait = (request.waitTime() != null) ? request.waitTime() : settings.waitTime();
 		long now = this.context.nanoTime();
 		WaitBudget budget = runner.waitsUnlimited() ? WaitBudget.unlimited(wait, settings.callTimeout(), now)

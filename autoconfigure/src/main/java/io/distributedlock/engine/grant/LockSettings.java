@@ -29,8 +29,6 @@ public final class LockSettings {
 
 	private final Values values;
 
-	private final LockTerms terms;
-
 	private LockSettings(Values values) {
 		ANY.withLease(values.lease()).withWaitTime(values.waitTime()).withMaxHold(values.maxHold());
 		if (values.callTimeout().toMillis() <= 0 || values.callTimeout().compareTo(Duration.ofHours(1)) > 0) {
@@ -45,12 +43,6 @@ public final class LockSettings {
 					"Choose how long other processes may wait for their turn, such as 20ms, or switch hand-offs off (distributed-lock.hand-off.max-time=0)");
 		}
 		this.values = values;
-		this.terms = new LockTerms(values.lease(), true, values.maxHold(), null);
-	}
-
-	/** Returns the terms of a request that has none of its own. */
-	LockTerms terms() {
-		return this.terms;
 	}
 
 	/**

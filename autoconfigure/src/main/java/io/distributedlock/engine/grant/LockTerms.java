@@ -9,8 +9,7 @@ import io.distributedlock.LockRequest;
 import io.distributedlock.engine.concurrent.Nanos;
 
 /**
- * The terms of a grant after the defaults were applied. Requests without terms of their
- * own share an object, since a grant keeps it.
+ * The terms of a grant after the defaults were applied.
  */
 public record LockTerms(Duration lease, boolean renew, @Nullable Duration maxHold, @Nullable Duration minHold) {
 
@@ -20,9 +19,8 @@ public record LockTerms(Duration lease, boolean renew, @Nullable Duration maxHol
 			// Refuses one that is longer than the default of the longest hold.
 			request.withMaxHold(maxHold);
 		}
-		LockTerms terms = new LockTerms((request.lease() != null) ? request.lease() : settings.lease(), request.renew(),
-				maxHold, request.minHold());
-		return terms.equals(settings.terms()) ? settings.terms() : terms;
+		return new LockTerms((request.lease() != null) ? request.lease() : settings.lease(), request.renew(), maxHold,
+				request.minHold());
 	}
 
 	/** Whether a grant that was acquired on these terms fits others. */
