@@ -114,8 +114,7 @@ final class RedisLockRecipe {
 	void attempt(RedisLockKeys keys, OwnerId owner, Duration lease, long score, String held, boolean probablyFree,
 			Deadline deadline, ReplyHandler<?> operation) {
 		byte[][] arguments = { RedisLayout.held(owner), ScriptCall.millis(lease), this.label,
-				held.isEmpty() ? entry(score, probablyFree)
-						: RedisLayout.pollArgument(this.process, score, held) };
+				held.isEmpty() ? entry(score, probablyFree) : RedisLayout.pollArgument(this.process, score, held) };
 		ScriptCall call = new ScriptCall(Script.ATTEMPT, new byte[][] { keys.lock(), keys.lastOrder() }, arguments);
 		if (this.gate.isOpenFor(call)) {
 			this.executor.run(call, CallKind.ACQUIRE, deadline, operation);
