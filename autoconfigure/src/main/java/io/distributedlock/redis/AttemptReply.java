@@ -38,8 +38,23 @@ public final class AttemptReply {
 	private final String value;
 
 	public AttemptReply(ScriptReply reply) {
+		this(reply, "");
+	}
+
+	/**
+	 * Reads a reply.
+	 * @param header the header of the lock as it was, which the reply leaves out if it is
+	 * still the same
+	 */
+	AttemptReply(ScriptReply reply, String header) {
 		this.reply = reply;
-		this.value = isGranted() ? "" : new String(reply.bytes(1), StandardCharsets.UTF_8);
+		String replied = isGranted() ? "" : new String(reply.bytes(1), StandardCharsets.UTF_8);
+		this.value = (replied.isEmpty() && !isGranted() && score() > 0) ? header : replied;
+	}
+
+	/** The header of a busy lock, or its whole value. */
+	String header() {
+		return this.value;
 	}
 
 	public boolean isGranted() {

@@ -12,6 +12,13 @@ public final class QueueEntry {
 	/** The creation of the value that had the entry, or 0 if it is not known. */
 	private long created;
 
+	/** The header of the held lock that had the entry, or empty if it is not known. */
+	private String header = "";
+
+	String header() {
+		return this.header;
+	}
+
 	long score() {
 		return this.score;
 	}
@@ -20,6 +27,7 @@ public final class QueueEntry {
 	void set(long kept) {
 		this.score = kept;
 		this.created = 0;
+		this.header = "";
 	}
 
 	void clear() {
@@ -39,6 +47,7 @@ public final class QueueEntry {
 			this.score = reply.score();
 			this.created = reply.created();
 		}
+		this.header = (reply.score() > 0 && reply.isHeld()) ? reply.header() : "";
 		return missed;
 	}
 

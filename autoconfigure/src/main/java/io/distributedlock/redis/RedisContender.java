@@ -19,6 +19,7 @@ import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.StoreCall;
 import io.distributedlock.redis.script.RedisErrors;
+import io.distributedlock.redis.script.RedisLayout;
 import io.distributedlock.redis.script.RedisLockKeys;
 import io.distributedlock.redis.script.ReplyHandler;
 import io.distributedlock.redis.script.ScriptReply;
@@ -169,8 +170,12 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 	 * operation has begun
 	 */
 	private synchronized long enqueue(Attempt attempt) {
+		attempt.header = "";
 		if (this.current != attempt) {
 			return RedisLockRecipe.NO_ENTRY;
+		}
+		if (attempt.probablyFree && this.entry.score() > 0) {
+			attempt.header = this.entry.header();
 		}
 		this.queued = true;
 		this.contenders.add(this);
@@ -276,6 +281,9 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 
 		private boolean probablyFree = true;
 
+		/** The header of the lock when the entry was in its queue, or empty. */
+		private String header = "";
+
 		/** Whether the wait queue may have had an entry before. */
 		private boolean queuedBefore;
 
@@ -290,12 +298,13 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 			this.enqueues = enqueue;
 			long entry = enqueue ? enqueue(this) : RedisLockRecipe.NO_ENTRY;
 			RedisContender.this.repository.attempt(RedisContender.this.keys, this.owner, this.lease, entry,
+					this.header.isEmpty() ? "" : this.header.substring(0, RedisLayout.RESERVED_HEADER_LENGTH),
 					this.probablyFree, this.deadline, this);
 		}
 
 		@Override
 		public void onReply(ScriptReply scriptReply) {
-			AttemptReply reply = new AttemptReply(scriptReply);
+			AttemptReply reply = new AttemptReply(scriptReply, this.header);
 			reply.requireReliable();
 			if (reply.isGranted()) {
 				recordGrant(this);

@@ -106,13 +106,15 @@ final class RedisLockRecipe {
 	 * Attempts to acquire a lock.
 	 * @param score the score with which the process enters the wait queue if the lock is
 	 * busy, 0 for a new one; {@link #NO_ENTRY} if the process does not wait
+	 * @param held what the value of the lock began with when it was held and the process
+	 * was in its queue with that score, or empty
 	 * @param probablyFree whether the lock is created first, or read first
 	 * @param operation what follows the reply
 	 */
-	void attempt(RedisLockKeys keys, OwnerId owner, Duration lease, long score, boolean probablyFree, Deadline deadline,
-			ReplyHandler<?> operation) {
+	void attempt(RedisLockKeys keys, OwnerId owner, Duration lease, long score, String held, boolean probablyFree,
+			Deadline deadline, ReplyHandler<?> operation) {
 		byte[][] arguments = { RedisLayout.held(owner), ScriptCall.millis(lease), this.label,
-				entry(score, probablyFree) };
+				held.isEmpty() ? entry(score, probablyFree) : RedisLayout.pollArgument(this.process, score, held) };
 		ScriptCall call = new ScriptCall(Script.ATTEMPT, new byte[][] { keys.lock(), keys.lastOrder() }, arguments);
 		if (this.gate.isOpenFor(call)) {
 			this.executor.run(call, CallKind.ACQUIRE, deadline, operation);

@@ -17,7 +17,8 @@
  * the end of the value ({@code value.lua}), by the time of its first entry. A process
  * that was notified in vain returns with the time of its first entry. The process
  * attempts again when it is notified, when the lease or the reservation ends, and after
- * one second at most.</li>
+ * one second at most. Then it names the header that it has seen: while the lock still has
+ * that, no entry has left the queue, and the script reads nothing else.</li>
  * <li><b>Release</b> ({@code release.lua}). The process sends the whole value that its
  * grant made, which it computes from owner and order. If the lock still has that value,
  * or has the owner's id and an empty wait queue, the key is deleted. Otherwise the first

@@ -1,9 +1,11 @@
 package io.distributedlock.redis;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -23,6 +25,7 @@ import redis.clients.jedis.Jedis;
 
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
+import io.distributedlock.LockHolder;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockRequest;
@@ -34,6 +37,8 @@ import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
+import io.distributedlock.redis.script.RedisLayout;
+import io.distributedlock.redis.script.RedisLockKeys;
 import io.distributedlock.redis.script.Script;
 
 import static io.distributedlock.testkit.StoreCalls.resultOf;
@@ -166,6 +171,41 @@ class RedisCommandCountTests {
 		for (Future<?> one : all) {
 			one.get(100, TimeUnit.SECONDS);
 		}
+	}
+
+	@Test
+	void processInTheQueueOfAHeldLockReadsNoQueue() {
+		LockKey key = LockKey.of("lock", "held");
+		LockContender waiter = process().newContender(key, () -> {
+		});
+		granted(attempt(process().newContender(key, () -> {
+		})));
+		AttemptResult.Busy entered = (AttemptResult.Busy) attempt(waiter);
+		this.stats.reset();
+		AttemptResult.Busy again = (AttemptResult.Busy) attempt(waiter);
+		assertThat(this.stats.calls()).containsOnly(Map.entry("evalsha", 1L), Map.entry("time", 1L),
+				Map.entry("getrange", 1L), Map.entry("pttl", 1L));
+		assertThat(again.holder()).isNotNull()
+			.extracting(LockHolder::label)
+			.isEqualTo(Objects.requireNonNull(entered.holder()).label());
+	}
+
+	@Test
+	void processWhoseEntryWasDroppedFromTheQueueEntersAgain() {
+		LockKey key = LockKey.of("lock", "dropped");
+		RedisLockKeys keys = new RedisLayout("count").keys(key);
+		LockContender waiter = process().newContender(key, () -> {
+		});
+		granted(attempt(process().newContender(key, () -> {
+		})));
+		attempt(waiter);
+		String entry = LockValues.queue(this.admin, keys).get(0);
+		// A long queue loses its older half, and its header gets another creation.
+		String value = new String(this.admin.get(keys.lock()), StandardCharsets.UTF_8);
+		this.admin.setrange(keys.name(), RedisLayout.ID_LENGTH + 1, "1".repeat(RedisLayout.MICROSECOND_LENGTH));
+		this.admin.setrange(keys.name(), value.length() - entry.length(), "p".repeat(RedisLayout.ID_LENGTH));
+		attempt(waiter);
+		assertThat(LockValues.queue(this.admin, keys)).hasSize(2).contains(entry);
 	}
 
 	@Test

@@ -21,8 +21,8 @@ public final class RedisRights {
 	public static final List<String> SENT = List.of("+evalsha", "+eval");
 
 	/** Called by the scripts. */
-	public static final List<String> IN_SCRIPTS = List.of("+get", "+set", "+del", "+pexpire", "+pttl", "+zadd",
-			"+zincrby", "+time", "+publish");
+	public static final List<String> IN_SCRIPTS = List.of("+get", "+getrange", "+set", "+del", "+pexpire", "+pttl",
+			"+zadd", "+zincrby", "+time", "+publish");
 
 	/** For notifications; without them waiting processes poll. */
 	static final List<String> NOTIFICATIONS = List.of("+subscribe", "+unsubscribe");

@@ -180,7 +180,7 @@ public final class RedisLayout {
 	static String scriptConstants() {
 		return String.format(Locale.ROOT, """
 				local ID_LENGTH, STATE, CREATED_START, CREATED_END = %d, %d, %d, %d
-				local FLAG, BEHIND_FLAG = STATE, CREATED_START
+				local FLAG, BEHIND_FLAG, BEHIND_SCORE = STATE, CREATED_START, CREATED_END + 1
 				local RESERVED_HEADER_LENGTH, LABEL_LENGTH_START, HELD_HEADER_LENGTH = %d, %d, %d
 				local SCORE_LENGTH, ENTRY_LENGTH, LONGEST_QUEUE = %d, %d, %d
 				local HELD, RESERVED, KEPT = '%c', '%c', '%c'
@@ -229,6 +229,16 @@ public final class RedisLayout {
 			target[index] = (byte) ('0' + rest % 10);
 			rest /= 10;
 		}
+	}
+
+	/**
+	 * Joins what an attempt of a process takes as one argument that is in the wait queue
+	 * of a held lock.
+	 * @param score its score, of 16 digits
+	 * @param header what the header began with when the process was in the queue
+	 */
+	public static byte[] pollArgument(String process, long score, String header) {
+		return bytes(process + '2' + score + header);
 	}
 
 	/**

@@ -1,7 +1,7 @@
 -- The second part of attempt.lua, for a lock that has a value: a reservation that this
 -- process may use, an earlier grant to this owner, or a busy lock.
 local process = string.sub(ARGV[4], 1, ID_LENGTH)
-local entry = string.sub(ARGV[4], BEHIND_FLAG)
+local entry = string.sub(ARGV[4], BEHIND_FLAG, BEHIND_SCORE - 1)
 local remaining = false
 local id = string.sub(value, 1, ID_LENGTH)
 local state = string.sub(value, STATE, STATE)

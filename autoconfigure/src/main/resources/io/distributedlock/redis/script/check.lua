@@ -27,6 +27,7 @@ end
 local time = redis.pcall('TIME')
 accepted = accepted and accepts('TIME', time)
     and accepts('DEL', redis.pcall('DEL', KEYS[1]))
+    and accepts('GETRANGE', redis.pcall('GETRANGE', KEYS[1], 0, 0))
     and accepts('SET', redis.pcall('SET', KEYS[1], '', 'XX', 'PX', 1))
     and accepts('SET', redis.pcall('SET', KEYS[1], '', 'XX', 'KEEPTTL'))
     and accepts('PTTL', redis.pcall('PTTL', KEYS[1]))

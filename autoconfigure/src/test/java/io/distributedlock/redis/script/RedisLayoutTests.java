@@ -45,7 +45,7 @@ class RedisLayoutTests {
 	void constantsOfScriptsAreThoseOfFormatOne() {
 		assertThat(RedisLayout.scriptConstants()).isEqualTo("""
 				local ID_LENGTH, STATE, CREATED_START, CREATED_END = 32, 33, 34, 49
-				local FLAG, BEHIND_FLAG = STATE, CREATED_START
+				local FLAG, BEHIND_FLAG, BEHIND_SCORE = STATE, CREATED_START, CREATED_END + 1
 				local RESERVED_HEADER_LENGTH, LABEL_LENGTH_START, HELD_HEADER_LENGTH = 49, 60, 62
 				local SCORE_LENGTH, ENTRY_LENGTH, LONGEST_QUEUE = 16, 48, 24000
 				local HELD, RESERVED, KEPT = 'H', 'R', 'K'
