@@ -253,10 +253,10 @@ final class FreeLockCalls {
 	 * Interrupt of a thread at the end of its time, which never comes after its wait.
 	 * <p>
 	 * A thread has one interrupt flag. If another thread interrupts it too, in the moment
-	 * from this interrupt until it has ended its wait, the two are one: the call ends with
-	 * its time-out, and that other interrupt is lost. Nothing tells them apart, as a thread
-	 * does not count its interrupts; to keep the flag would interrupt the caller after each
-	 * time-out. An interrupt before or after that moment is kept.
+	 * from this interrupt until it has ended its wait, the two are one: the call ends
+	 * with its time-out, and that other interrupt is lost. Nothing tells them apart, as a
+	 * thread does not count its interrupts; to keep the flag would interrupt the caller
+	 * after each time-out. An interrupt before or after that moment is kept.
 	 */
 	private static final class TimeoutInterrupt implements Runnable {
 

@@ -208,9 +208,9 @@ final class WaitQueueOperations {
 
 	/**
 	 * Ensures that the entry is known to be the head, or that it watches its predecessor.
-	 * Reads the lock node along with the queue, unless others are before the entry. If its
-	 * predecessor was deleted it is most likely the head, and watches the lock node too;
-	 * else that watch is ignored.
+	 * Reads the lock node along with the queue, unless others are before the entry. If
+	 * its predecessor was deleted it is most likely the head, and watches the lock node
+	 * too; else that watch is ignored.
 	 * @param node the entry's node
 	 * @return completes with {@code false} if the queue has changed meanwhile
 	 */

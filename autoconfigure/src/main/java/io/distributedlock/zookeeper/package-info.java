@@ -117,12 +117,12 @@
  * the queue is contended from the start, and goes to the next step at once.</li>
  * <li><strong>Hand-over.</strong> The releasing process deletes its own queue entry, if
  * it has one, reserves the lock with {@code setData} expecting 1, and reads the number of
- * entries, unless it has read of others within 100 ms before. The head replaces the reserved lock node by its own in one transaction, so
- * that no other process can acquire the lock in between: two writes in all, however many
- * processes wait. After 100 ms the releasing process reads the lock node, unless it has
- * acquired the lock again meanwhile; it deletes an unused reservation and the head's
- * entry in one transaction, or the reservation alone at once where the queue is
- * empty.</li>
+ * entries, unless it has read of others within 100 ms before. The head replaces the
+ * reserved lock node by its own in one transaction, so that no other process can acquire
+ * the lock in between: two writes in all, however many processes wait. After 100 ms the
+ * releasing process reads the lock node, unless it has acquired the lock again meanwhile;
+ * it deletes an unused reservation and the head's entry in one transaction, or the
+ * reservation alone at once where the queue is empty.</li>
  * <li><strong>Return.</strong> A process whose entry was deleted that way creates it
  * again with its earlier sequence number, which is its earlier position, and raises the
  * version of the queue with {@code setData} in the same transaction. The {@code check} of
