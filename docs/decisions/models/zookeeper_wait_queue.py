@@ -32,7 +32,8 @@ State = namedtuple("State", "lock queue procs grants kills freezes leaves remova
 # last: its reservation that may be unused; graces: (czxid, step, head) of each reservation that it is ending
 # hasty: the processes that try to acquire the lock and do not wait
 # others: whether it has seen others behind its entry; expects: whether its predecessor was deleted
-Proc = namedtuple("Proc", "pc left my contended node pos version queue passed watch event look others expects last graces")
+Proc = namedtuple("Proc", "pc left my contended node pos version queue passed watch event look others expects last "
+                          "graces")
 
 HELD, CONTENDED, RESERVED = range(3)
 NO_ENTRY = dict(node=None, pos=None, version=0, queue=0, passed=None, watch=None, event=None, look=None,
