@@ -70,8 +70,7 @@ final class WaitQueueOperations {
 	/** Whether the call has read the position. */
 	private boolean positionRead;
 
-	WaitQueueOperations(QueueNode entry, PersistentNodes persistentNodes, CallDeadline deadline,
-			boolean behindOthers) {
+	WaitQueueOperations(QueueNode entry, PersistentNodes persistentNodes, CallDeadline deadline, boolean behindOthers) {
 		this.entry = entry;
 		this.path = entry.path();
 		this.session = entry.session();
@@ -430,9 +429,8 @@ final class WaitQueueOperations {
 		private CompletableFuture<AttemptAnswer> attemptAtPosition(String node, int round) {
 			return step(node, this.operation).thenCompose((czxid) -> {
 				if (czxid > 0) {
-					return CompletableFuture
-						.completedFuture(new AttemptAnswer(czxid, WaitQueueOperations.this.entry.othersUntil(),
-								Duration.ZERO, null));
+					return CompletableFuture.completedFuture(new AttemptAnswer(czxid,
+							WaitQueueOperations.this.entry.othersUntil(), Duration.ZERO, null));
 				}
 				return mayWait() ? CompletableFuture.completedFuture(busy()) : round(round + 1);
 			});
@@ -448,8 +446,7 @@ final class WaitQueueOperations {
 					return enqueueOrLook(round);
 				}
 				WaitQueueOperations.this.entry.forgetPassedOver();
-				return CompletableFuture
-					.completedFuture(new AttemptAnswer(czxid, null, Duration.ZERO, null));
+				return CompletableFuture.completedFuture(new AttemptAnswer(czxid, null, Duration.ZERO, null));
 			});
 		}
 

@@ -25,8 +25,8 @@ class ReleaseOperationsTests {
 	}, RecordedRequests.closedTimer());
 
 	private final LockNode node = new LockNode(new NodeAttempt(LockKey.of("key"),
-			new LockPath("/locks/key", "/queues/key"), OwnerId.random(), this.requests.session()), 42,
-			null, Duration.ofHours(1));
+			new LockPath("/locks/key", "/queues/key"), OwnerId.random(), this.requests.session()), 42, null,
+			Duration.ofHours(1));
 
 	/** Releases the lock node while a process waits for it. */
 	private void reserve() {
