@@ -31,19 +31,22 @@ State = namedtuple("State", "lock queue procs grants kills freezes leaves remova
 # event: what the head learnt; look: the version of the lock node that this call has read, or "none"
 # last: its reservation that may be unused; graces: (czxid, step, head) of each reservation that it is ending
 # hasty: the processes that try to acquire the lock and do not wait
-Proc = namedtuple("Proc", "pc left my contended node pos version queue passed watch event look last graces")
+# others: whether it has seen others behind its entry; expects: whether its predecessor was deleted
+Proc = namedtuple("Proc", "pc left my contended node pos version queue passed watch event look others expects last "
+                          "graces")
 
 HELD, CONTENDED, RESERVED = range(3)
-NO_ENTRY = dict(node=None, pos=None, version=0, queue=0, passed=None, watch=None, event=None, look=None)
-WITHOUT_LOCK = ("idle", "enqueue", "again", "position", "look at position", "watch", "replace", "create from queue",
-                "contend", "find entry", "look", "look and watch", "look and return", "create", "wait")
+NO_ENTRY = dict(node=None, pos=None, version=0, queue=0, passed=None, watch=None, event=None, look=None,
+                expects=False)
+WITHOUT_LOCK = ("idle", "enqueue", "again", "position", "look along", "watch", "replace", "create from queue",
+                "contend", "look", "look and watch", "create", "wait")
 
 
 def run(label, acquires=(2, 1, 1), hasty=(), earlier_entries=0, kills=0, freezes=0, leaves=0, removals=0,
         checks_version=True, raises_version=True, checks_queue=True, replaces_reserved_only=True,
         ends_reserved_only=True, passes_over=True, frees_empty=True, polls=True, events=True, reads_head_first=True,
         reports_early_end=False, limit=3_000_000):
-    idle = Proc("idle", 0, None, False, None, None, 0, 0, None, None, None, None, None, frozenset())
+    idle = Proc("idle", 0, None, False, None, None, 0, 0, None, None, None, None, False, False, None, frozenset())
     init = State(None, None, tuple(idle._replace(left=count) for count in acquires), 0, kills, freezes, leaves,
                  removals)
 
@@ -80,19 +83,21 @@ def run(label, acquires=(2, 1, 1), hasty=(), earlier_entries=0, kills=0, freezes
         s = s._replace(queue=(czxid, raised, following + 1, tuple(sorted(entries + ((added, p),)))))
         known = 0 if number is None else s.procs[p].queue
         return put(s, p, pc="position", node=added, pos=None, version=0, queue=known, passed=None, watch=None,
-                   look=None)
+                   look=None, expects=False)
 
     def grant(s, p, version):
         s = set_lock(s, (s.grants + 1, p, version))._replace(grants=s.grants + 1)
         # A reservation that the process is about to end is ended all the same.
         going = frozenset(g for g in s.procs[p].graces if g[1] != "begin")
-        return put(s, p, pc="hold", my=s.grants, contended=version == CONTENDED, last=None, graces=going, **NO_ENTRY)
+        others = version == CONTENDED and s.procs[p].others
+        return put(s, p, pc="hold", my=s.grants, contended=version == CONTENDED, last=None, graces=going, others=others,
+                   **NO_ENTRY)
 
     def done(s, p, **changes):
-        return put(s, p, pc="idle", left=s.procs[p].left - 1, my=None, contended=False, **changes)
+        return put(s, p, pc="idle", left=s.procs[p].left - 1, my=None, contended=False, others=False, **changes)
 
     def passed_over(s, p, **changes):
-        return put(s, p, node=None, pos=None, version=0, watch=None, passed=s.procs[p].node, **changes)
+        return put(s, p, node=None, pos=None, version=0, watch=None, expects=False, passed=s.procs[p].node, **changes)
 
     def begin_round(s, p):
         me = s.procs[p]
@@ -111,7 +116,7 @@ def run(label, acquires=(2, 1, 1), hasty=(), earlier_entries=0, kills=0, freezes
         if event == "lock deleted" or me.look == "none":
             return put(s, p, pc="create from queue", look=None)
         if me.pos == 0 and me.watch is None:
-            return put(s, p, pc="contend" if me.look == HELD else "find entry" if me.look is None else "look and watch")
+            return put(s, p, pc="contend" if me.look == HELD else "look and watch")
         return end_attempt(s, p) if me.look is not None else put(s, p, pc="look")
 
     def end_attempt(s, p):
@@ -120,6 +125,9 @@ def run(label, acquires=(2, 1, 1), hasty=(), earlier_entries=0, kills=0, freezes
         if may_wait and not (me.pos == 0 and me.look == RESERVED):
             return put(s, p, pc="wait", look=None)
         return begin_round(s, p)
+
+    def wait_behind(s, p):
+        return put(s, p, pc="wait", look=None) if s.procs[p].look is None else attempt(s, p)
 
     def version_of(s):
         return "none" if s.lock is None else s.lock[2]
@@ -158,20 +166,26 @@ def run(label, acquires=(2, 1, 1), hasty=(), earlier_entries=0, kills=0, freezes
             entries = s.queue[3] if s.queue is not None else ()
             if (me.node, p) in entries:
                 position = entries.index((me.node, p))
-                emit(f"{p} reads the queue", put(s, p, pc="look at position", pos=position,
-                                                 version=s.queue[1], queue=s.queue[0],
-                                                 watch=("next", entries[position - 1]) if position else None))
+                seen = len(entries) > position + 1
+                t = put(s, p, pos=position, version=s.queue[1], queue=s.queue[0], others=seen,
+                        watch=("next", entries[position - 1]) if position else None)
+                # It reads the lock along with the queue, unless it has just reserved it for others.
+                emit(f"{p} reads the queue", put(t, p, pc="look along") if me.expects or me.last is None else
+                     put(t, p, pc="watch") if position else attempt(t, p))
             else:
                 emit(f"{p} reads that it was passed over", begin_round(passed_over(s, p), p))
-        elif pc == "look at position":
-            t = put(s, p, look=version_of(s))
+        elif pc == "look along":
+            t = put(s, p, look=version_of(s), expects=False)
+            if me.pos == 0 and me.expects:
+                t = put(t, p, watch="lock" if s.lock is not None and s.lock[2] != HELD else None)
             emit(f"{p} reads the lock along with the queue", attempt(t, p) if me.pos == 0 else put(t, p, pc="watch"))
         elif pc == "watch":
             before = me.watch[1]
             if has_entry(s, *before):
-                emit(f"{p} watches its predecessor", attempt(put(s, p, watch=before), p))
+                emit(f"{p} watches its predecessor", wait_behind(put(s, p, watch=before), p))
             else:
-                emit(f"{p} misses its predecessor", begin_round(put(s, p, pos=None, version=0, watch=None), p))
+                emit(f"{p} misses its predecessor",
+                     begin_round(put(s, p, pos=None, version=0, watch=None, look=None, expects=True), p))
         elif pc == "replace":
             known = put(s, p, pos=None, version=0, watch=None)
             if s.queue is None:
@@ -200,16 +214,10 @@ def run(label, acquires=(2, 1, 1), hasty=(), earlier_entries=0, kills=0, freezes
                 emit(f"{p} contends", set_lock(t, s.lock[:2] + (CONTENDED,)))
             else:
                 emit(f"{p} contends nothing", t)
-        elif pc == "find entry":
-            # The reads are sent together: what the first one finds counts after the second one.
-            t = put(s, p, pc="look and watch")
-            emit(f"{p} reads its entry", t if has_entry(s, me.node, p) else put(t, p, pc="look and return"))
-        elif pc in ("look", "look and watch", "look and return"):
+        elif pc in ("look", "look and watch"):
             t = put(s, p, look=version_of(s))
             if pc == "look and watch":
                 t = put(t, p, watch="lock" if s.lock is not None and s.lock[2] != HELD else None)
-            if pc == "look and return":
-                t = passed_over(t, p)
             emit(f"{p} reads the lock", end_attempt(t, p))
         elif pc == "wait":
             if polls:
@@ -238,7 +246,12 @@ def run(label, acquires=(2, 1, 1), hasty=(), earlier_entries=0, kills=0, freezes
                 emit(f"{p} does not delete: contended", put(s, p, pc="reserve"))
         elif pc in ("hold", "reserve"):
             flags = () if s.lock[2] == CONTENDED else ("a release finds another version",)
-            emit(f"{p} reserves", put(set_lock(s, s.lock[:2] + (RESERVED,)), p, pc="count"), flags)
+            t = set_lock(s, s.lock[:2] + (RESERVED,))
+            emit(f"{p} reserves", put(t, p, pc="count"), flags)
+            if me.others:
+                # It has just seen others, which may have left since.
+                emit(f"{p} reserves for those that it has seen",
+                     done(t, p, last=me.my, graces=me.graces | {(me.my, "begin", None)}), flags)
         elif pc == "count":
             if s.queue is not None and s.queue[3]:
                 emit(f"{p} reads that others wait",
@@ -254,10 +267,8 @@ def run(label, acquires=(2, 1, 1), hasty=(), earlier_entries=0, kills=0, freezes
             t = put(s, p, watch=None)
             if me.watch != "entry deleted":
                 t = put(t, p, event=me.watch) if me.pos == 0 else t
-            elif me.pos == 1:
-                t = put(t, p, pos=0)
             else:
-                t = put(t, p, pos=None, version=0)
+                t = put(t, p, pos=None, version=0, expects=True)
             emit(f"{p} learns: {me.watch}", begin_round(t, p) if pc == "wait" else t)
 
     def arrive(s, p, emit):
@@ -350,7 +361,7 @@ if "large" in sys.argv:
 run("without the check of the queue's version", **HASTY, checks_version=False)
 run("without raising the queue's version", **HASTY, raises_version=False)
 run("without the expected version at the head's delete", **WAITING, kills=1, replaces_reserved_only=False)
-run("without the expected version at passing over", **WAITING, ends_reserved_only=False)
+run("without the expected version at passing over", **WAITING, leaves=1, ends_reserved_only=False)
 run("without passing over", **WAITING, freezes=1, passes_over=False)
 run("without freeing a lock for which nobody waits", **WAITING, frees_empty=False)
 run("without reading again each second", **WAITING, kills=1, freezes=1, polls=False)

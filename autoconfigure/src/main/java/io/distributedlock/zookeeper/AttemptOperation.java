@@ -225,7 +225,7 @@ final class AttemptOperation {
 			fail(Objects.requireNonNull(failure));
 		}
 		else if (czxid > 0) {
-			granted(new LockNode(attempt, czxid, LockNodeState.HELD, this.lease));
+			granted(new LockNode(attempt, czxid, null, this.lease));
 		}
 		else {
 			await(attempt, contendWithoutEntry(attempt, operation, true));
@@ -259,7 +259,8 @@ final class AttemptOperation {
 		if (this.willWait) {
 			entry.assign(this.contention.number(), this.contention.changed());
 		}
-		return new WaitQueueOperations(entry, this.components.sessions().persistentNodes(), this.deadline)
+		return new WaitQueueOperations(entry, this.components.sessions().persistentNodes(), this.deadline,
+				this.components.releases().hasReserved(entry.key()))
 			.attempt(operation, this.willWait, refused);
 	}
 
@@ -268,7 +269,7 @@ final class AttemptOperation {
 			fail(Objects.requireNonNull(failure));
 		}
 		else if (answer.czxid() > 0) {
-			granted(new LockNode(attempt, answer.czxid(), answer.state(), this.lease));
+			granted(new LockNode(attempt, answer.czxid(), answer.othersUntil(), this.lease));
 		}
 		else {
 			busy(attempt.session(), answer);

@@ -24,7 +24,6 @@ import io.distributedlock.provider.StoreCall;
 import io.distributedlock.zookeeper.node.LockNode;
 import io.distributedlock.zookeeper.node.NodeAttempt;
 import io.distributedlock.zookeeper.node.SentCommand;
-import io.distributedlock.zookeeper.session.LockNodeState;
 import io.distributedlock.zookeeper.session.Session;
 import io.distributedlock.zookeeper.session.ZooKeeperErrors;
 import io.distributedlock.zookeeper.session.ZooKeeperOperations;
@@ -125,7 +124,7 @@ final class FreeLockCalls {
 		Stat stat = new Stat();
 		Code code = send(command, deadline, (operations) -> operations.createNow(attempt.path().lockNode(), stat));
 		if (code == Code.OK) {
-			return created(command, new LockNode(attempt, stat.getCzxid(), LockNodeState.HELD, lease));
+			return created(command, new LockNode(attempt, stat.getCzxid(), null, lease));
 		}
 		session.free(attempt.path().lockNodeLength());
 		if (code == null && deadline.isPast()) {
@@ -250,7 +249,15 @@ final class FreeLockCalls {
 
 	}
 
-	/** Interrupt of a thread at the end of its time, which never comes after its wait. */
+	/**
+	 * Interrupt of a thread at the end of its time, which never comes after its wait.
+	 * <p>
+	 * A thread has one interrupt flag. If another thread interrupts it too, in the moment
+	 * from this interrupt until it has ended its wait, the two are one: the call ends
+	 * with its time-out, and that other interrupt is lost. Nothing tells them apart, as a
+	 * thread does not count its interrupts; to keep the flag would interrupt the caller
+	 * after each time-out. An interrupt before or after that moment is kept.
+	 */
 	private static final class TimeoutInterrupt implements Runnable {
 
 		private @Nullable Thread waiting = Thread.currentThread();

@@ -37,13 +37,16 @@ final class WaitQueueOperations {
 
 	private static final Log logger = LogFactory.getLog(WaitQueueOperations.class);
 
-	/** The pause of a contender without a watch: the shortest time of a reservation. */
-	private static final Duration POLL_WITHOUT_WATCH = Duration.ofMillis(100);
+	/**
+	 * The pause of a contender without a watch, which is the shortest time of a
+	 * reservation, and of one that has not read yet which process holds the lock.
+	 */
+	private static final Duration FIRST_POLL = Duration.ofMillis(100);
 
 	/** How often the lock node or the queue may change during one attempt. */
 	private static final int MAX_ROUNDS = 8;
 
-	/** The pause of a contender whose watch is set. */
+	/** The pause of a contender whose watch is set and that knows the holder. */
 	private static final Duration POLL = Duration.ofSeconds(1);
 
 	private final QueueNode entry;
@@ -58,16 +61,23 @@ final class WaitQueueOperations {
 
 	private final CallDeadline deadline;
 
+	/** Whether this process has just reserved the lock, so that others are before it. */
+	private final boolean behindOthers;
+
 	/** What the call has read last, unless a command was sent since. */
 	private @Nullable Look look;
 
-	WaitQueueOperations(QueueNode entry, PersistentNodes persistentNodes, CallDeadline deadline) {
+	/** Whether the call has read the position. */
+	private boolean positionRead;
+
+	WaitQueueOperations(QueueNode entry, PersistentNodes persistentNodes, CallDeadline deadline, boolean behindOthers) {
 		this.entry = entry;
 		this.path = entry.path();
 		this.session = entry.session();
 		this.operations = entry.session().operations();
 		this.persistentNodes = persistentNodes;
 		this.deadline = deadline;
+		this.behindOthers = behindOthers;
 	}
 
 	/**
@@ -197,7 +207,9 @@ final class WaitQueueOperations {
 
 	/**
 	 * Ensures that the entry is known to be the head, or that it watches its predecessor.
-	 * Reads the lock node along with the queue.
+	 * Reads the lock node along with the queue, unless others are before the entry. If
+	 * its predecessor was deleted it is most likely the head, and watches the lock node
+	 * too; else that watch is ignored.
 	 * @param node the entry's node
 	 * @return completes with {@code false} if the queue has changed meanwhile
 	 */
@@ -206,14 +218,16 @@ final class WaitQueueOperations {
 			return CompletableFuture.completedFuture(true);
 		}
 		CompletableFuture<Children> sent = readEntries();
-		CompletableFuture<Long> looked = look(false);
+		CompletableFuture<Long> looked = (this.behindOthers && !this.entry.isHeadExpected())
+				? CompletableFuture.completedFuture(0L) : look(this.entry.isHeadExpected());
 		return looked.thenCompose((busy) -> this.deadline.await(sent)).thenCompose((read) -> {
 			int position = read.names().indexOf(NodePaths.name(node));
 			if (position < 0) {
 				this.entry.recordPassedOver(node);
 				return CompletableFuture.completedFuture(false);
 			}
-			this.entry.setPosition(position, read.czxid(), read.version());
+			this.positionRead = true;
+			this.entry.setPosition(position, read);
 			return (position == 0) ? CompletableFuture.completedFuture(true)
 					: watchPredecessor(node(read.names().get(position - 1)));
 		});
@@ -224,8 +238,11 @@ final class WaitQueueOperations {
 		return this.deadline.awaitExisting(this.operations.read(predecessor, this.entry.watcher()))
 			.thenApply((read) -> read.isPresent())
 			.whenComplete((watching, failure) -> {
-				if (failure != null || !watching) {
+				if (failure != null) {
 					this.entry.clearPosition();
+				}
+				else if (!watching) {
+					this.entry.expectHead();
 				}
 			});
 	}
@@ -233,7 +250,8 @@ final class WaitQueueOperations {
 	/**
 	 * Makes one step towards the lock from the queue entry. A write is sent only if the
 	 * lock node is reserved for this entry, is missing, or does not say yet that the head
-	 * waits; else the lock node is read.
+	 * waits. Else the lock node is read, unless this call has just read the queue and
+	 * found others before the entry.
 	 * @param node the entry's node
 	 * @return completes with the {@code czxid} of the lock node of this process, or with
 	 * at most 0
@@ -255,9 +273,9 @@ final class WaitQueueOperations {
 			return operation.create(this.entry, node);
 		}
 		if (this.entry.isHead() && !this.entry.isWatching()) {
-			return isIn(last, LockNodeState.HELD) ? contendAndWatch() : (last == null) ? lookFrom(node) : look(true);
+			return isIn(last, LockNodeState.HELD) ? contendAndWatch() : look(true);
 		}
-		return (last != null) ? CompletableFuture.completedFuture(0L) : look(false);
+		return (last != null || this.positionRead) ? CompletableFuture.completedFuture(0L) : look(false);
 	}
 
 	/** A reservation that is gone was for another entry, or has passed this one over. */
@@ -281,15 +299,19 @@ final class WaitQueueOperations {
 
 	/** Returns whether a watch is set and the lock is not reserved for this entry. */
 	private boolean mayWait() {
-		ZNode present = present();
-		if (present == null || !this.entry.isPositionKnown() || !this.entry.isWatching()) {
+		if (!this.entry.isPositionKnown() || !this.entry.isWatching()) {
 			return false;
 		}
-		return !this.entry.isHead() || !present.isIn(LockNodeState.RESERVED);
+		if (this.look == null) {
+			return !this.entry.isHead();
+		}
+		ZNode present = present();
+		return present != null && (!this.entry.isHead() || !present.isIn(LockNodeState.RESERVED));
 	}
 
 	private AttemptAnswer busy() {
-		return new AttemptAnswer(0, LockNodeState.HELD, this.entry.isWatching() ? POLL : POLL_WITHOUT_WATCH, present());
+		boolean complete = this.entry.isWatching() && this.look != null;
+		return new AttemptAnswer(0, null, complete ? POLL : FIRST_POLL, present());
 	}
 
 	/**
@@ -311,20 +333,6 @@ final class WaitQueueOperations {
 				}
 			})
 			.thenApply((read) -> 0L);
-	}
-
-	/**
-	 * Reads and watches the lock node, and finds out whether the entry was passed over
-	 * while the process paused.
-	 */
-	private CompletableFuture<Long> lookFrom(String node) {
-		CompletableFuture<Stat> sent = this.operations.stat(node, null);
-		return look(true).thenCompose((busy) -> this.deadline.awaitExisting(sent)).thenApply((present) -> {
-			if (present.isEmpty()) {
-				this.entry.recordPassedOver(node);
-			}
-			return 0L;
-		});
 	}
 
 	/**
@@ -421,8 +429,8 @@ final class WaitQueueOperations {
 		private CompletableFuture<AttemptAnswer> attemptAtPosition(String node, int round) {
 			return step(node, this.operation).thenCompose((czxid) -> {
 				if (czxid > 0) {
-					return CompletableFuture
-						.completedFuture(new AttemptAnswer(czxid, LockNodeState.CONTENDED, Duration.ZERO, null));
+					return CompletableFuture.completedFuture(new AttemptAnswer(czxid,
+							WaitQueueOperations.this.entry.othersUntil(), Duration.ZERO, null));
 				}
 				return mayWait() ? CompletableFuture.completedFuture(busy()) : round(round + 1);
 			});
@@ -438,8 +446,7 @@ final class WaitQueueOperations {
 					return enqueueOrLook(round);
 				}
 				WaitQueueOperations.this.entry.forgetPassedOver();
-				return CompletableFuture
-					.completedFuture(new AttemptAnswer(czxid, LockNodeState.HELD, Duration.ZERO, null));
+				return CompletableFuture.completedFuture(new AttemptAnswer(czxid, null, Duration.ZERO, null));
 			});
 		}
 

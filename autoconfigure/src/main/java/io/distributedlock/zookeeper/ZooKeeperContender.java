@@ -75,7 +75,7 @@ final class ZooKeeperContender implements LockContender {
 		if (!entry.mayBeWithdrawnBy(this.id.number())) {
 			return CompletableFuture.completedFuture(false);
 		}
-		return new WaitQueueOperations(entry, this.components.sessions().persistentNodes(), deadline).dequeue()
+		return new WaitQueueOperations(entry, this.components.sessions().persistentNodes(), deadline, false).dequeue()
 			.thenApply((removed) -> {
 				this.components.queueEntries().remove(entry);
 				return removed;

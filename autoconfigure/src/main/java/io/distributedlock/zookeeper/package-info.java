@@ -105,22 +105,24 @@
  * {@code czxid}. {@code NODEEXISTS} means that the lock is busy; {@code NONODE}, that the
  * parent has to be created first.</li>
  * <li><strong>Wait.</strong> After {@code NODEEXISTS} create a sequential queue entry,
- * one per process and lock, and read the queue and the lock node once. The head watches
- * the lock node; each other entry watches its predecessor, and is the head after it. The
- * head contends a lock node that is held. Each waiter reads the lock node once a second,
- * and creates it if it is missing, so that a lost event or a paused head costs time but
- * never a hang. Nothing is written while the lock node does not change.</li>
+ * one per process and lock, and read the queue and the lock node; a process that has just
+ * reserved the lock for others reads only the queue. The head watches the lock node; each
+ * other entry watches its predecessor, and reads the queue and the lock node again when
+ * that is deleted, for most likely it is the head. The head contends a lock node that is
+ * held. Each waiter reads the lock node after 100 ms, if it has not before, and then once
+ * a second, and creates it if it is missing, so that a lost event or a paused head costs
+ * time but never a hang. Nothing is written while the lock node does not change.</li>
  * <li><strong>Release.</strong> {@code delete} the lock node, expecting version 0.
  * {@code BADVERSION} means that the lock is contended. A lock node that was created from
  * the queue is contended from the start, and goes to the next step at once.</li>
  * <li><strong>Hand-over.</strong> The releasing process deletes its own queue entry, if
  * it has one, reserves the lock with {@code setData} expecting 1, and reads the number of
- * entries. The head replaces the reserved lock node by its own in one transaction, so
- * that no other process can acquire the lock in between: two writes in all, however many
- * processes wait. After 100 ms the releasing process reads the lock node, unless it has
- * acquired the lock again meanwhile; it deletes an unused reservation and the head's
- * entry in one transaction, or the reservation alone at once where the queue is
- * empty.</li>
+ * entries, unless it has read of others within 100 ms before. The head replaces the
+ * reserved lock node by its own in one transaction, so that no other process can acquire
+ * the lock in between: two writes in all, however many processes wait. After 100 ms the
+ * releasing process reads the lock node, unless it has acquired the lock again meanwhile;
+ * it deletes an unused reservation and the head's entry in one transaction, or the
+ * reservation alone at once where the queue is empty.</li>
  * <li><strong>Return.</strong> A process whose entry was deleted that way creates it
  * again with its earlier sequence number, which is its earlier position, and raises the
  * version of the queue with {@code setData} in the same transaction. The {@code check} of

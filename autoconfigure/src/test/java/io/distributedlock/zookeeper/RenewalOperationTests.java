@@ -55,7 +55,7 @@ class RenewalOperationTests {
 	private LockGrant granted(String key, Duration lease) {
 		NodeAttempt attempt = new NodeAttempt(LockKey.of(key), new LockPath("/locks/" + key, "/queues/" + key),
 				OwnerId.random(), this.session);
-		LockNode node = new LockNode(attempt, CZXID, LockNodeState.HELD, lease);
+		LockNode node = new LockNode(attempt, CZXID, null, lease);
 		this.lockNodes.add(node);
 		return node.grant();
 	}

@@ -1,9 +1,13 @@
 package io.distributedlock.zookeeper;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.KeeperException;
@@ -178,6 +182,47 @@ class ZooKeeperWaitQueueTests {
 		}
 	}
 
+	/**
+	 * The entry, the queue and the predecessor; the queue again and the lock node; the
+	 * transaction; the reservation; and the number of entries, because the head has not
+	 * read of the former holder, which enters the queue after it.
+	 */
+	@Test
+	void grantCostsEightRequestsWhileTwoOthersContend() {
+		Deque<Contestant> turns = new ArrayDeque<>(List.of(new Contestant(), new Contestant(), new Contestant()));
+		turns.getFirst().acquire();
+		turns.stream().skip(1).forEach(Contestant::await);
+		turns.forEach((each) -> this.fixture.keepReservationsOf(each.process));
+		await().atMost(TIMEOUT).until(() -> requestsOfAGrant(turns), (requests) -> requests == 8);
+	}
+
+	/** Lets the holder release the lock, the next one acquire it, and all wait again. */
+	private long requestsOfAGrant(Deque<Contestant> turns) {
+		// Counts itself.
+		long before = SERVER.statistic("zk_packets_received") + 1;
+		Contestant holder = turns.remove();
+		holder.release();
+		turns.getFirst().attemptWhenNotified(AttemptResult.Granted.class);
+		turns.stream().skip(1).limit(1).forEach((next) -> next.attemptWhenNotified(AttemptResult.Busy.class));
+		holder.await();
+		turns.add(holder);
+		return SERVER.statistic("zk_packets_received") - before;
+	}
+
+	@Test
+	void lockIsFreeAfterTheOthersThatWereSeenHaveLeft() {
+		Deque<Contestant> turns = new ArrayDeque<>(
+				List.of(new Contestant(), new Contestant(), new Contestant(), new Contestant()));
+		turns.getFirst().acquire();
+		turns.stream().skip(1).forEach(Contestant::await);
+		requestsOfAGrant(turns);
+		requestsOfAGrant(turns);
+		turns.stream().skip(1).forEach(Contestant::leave);
+		turns.getFirst().release();
+		Contestant newcomer = new Contestant();
+		await().atMost(PATIENCE).until(() -> newcomer.attempt(false) instanceof AttemptResult.Granted);
+	}
+
 	@Test
 	void waitingProcessesWriteNothingButHeartbeats() throws Exception {
 		assertWaitingWritesNothing(8, Duration.ofSeconds(3));
@@ -253,9 +298,10 @@ class ZooKeeperWaitQueueTests {
 
 		private final ZooKeeperLockProvider process = ZooKeeperWaitQueueTests.this.fixture.newProcess();
 
-		private final LockContender contender = this.process.newContender(ZooKeeperWaitQueueTests.this.key, () -> {
-			// Ignored: the test attempts by itself.
-		});
+		private final Semaphore notifications = new Semaphore(0);
+
+		private final LockContender contender = this.process.newContender(ZooKeeperWaitQueueTests.this.key,
+				this.notifications::release);
 
 		private LockGrant grant;
 
@@ -267,8 +313,23 @@ class ZooKeeperWaitQueueTests {
 			assertThat(attempt()).isInstanceOf(AttemptResult.Busy.class);
 		}
 
+		private void leave() {
+			outcomeOf(this.contender.withdraw(TIMEOUT), TIMEOUT);
+		}
+
+		private void attemptWhenNotified(Class<? extends AttemptResult> expected) {
+			ZooKeeperFixture.call(() -> this.notifications.tryAcquire(PATIENCE.toSeconds(), TimeUnit.SECONDS));
+			this.notifications.drainPermits();
+			assertThat(attempt()).isInstanceOf(expected);
+		}
+
 		private AttemptResult attempt() {
-			AttemptResult result = resultOf(this.contender.attempt(OwnerId.random(), LEASE, true, TIMEOUT), TIMEOUT);
+			return attempt(true);
+		}
+
+		private AttemptResult attempt(boolean willWait) {
+			AttemptResult result = resultOf(this.contender.attempt(OwnerId.random(), LEASE, willWait, TIMEOUT),
+					TIMEOUT);
 			if (result instanceof AttemptResult.Granted granted) {
 				this.grant = granted.grant();
 			}

@@ -9,7 +9,6 @@ import io.distributedlock.LockKey;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.OwnerId;
-import io.distributedlock.zookeeper.session.LockNodeState;
 import io.distributedlock.zookeeper.session.LockPath;
 import io.distributedlock.zookeeper.session.Session;
 import io.distributedlock.zookeeper.session.ZNode;
@@ -25,7 +24,11 @@ public final class LockNode {
 
 	private final long czxid;
 
-	private final LockNodeState createdIn;
+	/**
+	 * Until when a release takes it for granted that other processes wait; {@code null}
+	 * if the node was not created from the wait queue.
+	 */
+	private final @Nullable Deadline othersUntil;
 
 	/**
 	 * The end of the lease; {@code null} once the release has begun. One value, so that
@@ -38,13 +41,14 @@ public final class LockNode {
 	 * Creates the local state of a granted lock.
 	 * @param attempt the attempt that created the node
 	 * @param czxid the node's {@code czxid}, which is the order of the grant
-	 * @param createdIn the state in which the node was created
+	 * @param othersUntil until when a release takes it for granted that other processes
+	 * wait, or {@code null} if the node was not created from the wait queue
 	 * @param lease how long the grant lasts if it is not renewed
 	 */
-	public LockNode(NodeAttempt attempt, long czxid, LockNodeState createdIn, Duration lease) {
+	public LockNode(NodeAttempt attempt, long czxid, @Nullable Deadline othersUntil, Duration lease) {
 		this.attempt = attempt;
 		this.czxid = czxid;
-		this.createdIn = createdIn;
+		this.othersUntil = othersUntil;
 		this.leaseEnd = new AtomicReference<>(Deadline.after(lease));
 	}
 
@@ -74,7 +78,12 @@ public final class LockNode {
 
 	/** Returns whether the node was created contended, by the head of the wait queue. */
 	public boolean isCreatedContended() {
-		return this.createdIn == LockNodeState.CONTENDED;
+		return this.othersUntil != null;
+	}
+
+	/** Returns whether this process has just seen that others wait for the lock. */
+	boolean sawOthers() {
+		return this.othersUntil != null && !this.othersUntil.isPast();
 	}
 
 	/** Returns the end of the lease, or {@code null} once the release has begun. */

@@ -10,8 +10,10 @@ import org.apache.zookeeper.Watcher.Event.EventType;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
+import io.distributedlock.provider.Deadline;
 import io.distributedlock.zookeeper.session.LockPath;
 import io.distributedlock.zookeeper.session.Session;
+import io.distributedlock.zookeeper.session.ZooKeeperOperations;
 
 /**
  * Entry of this process in the wait queue of one lock, in one session. The head of the
@@ -22,6 +24,9 @@ import io.distributedlock.zookeeper.session.Session;
 public final class QueueNode {
 
 	private static final int UNKNOWN_POSITION = -1;
+
+	/** The position after the predecessor was deleted: 0, or unknown. */
+	private static final int EXPECTED_HEAD = -2;
 
 	private final LockKey key;
 
@@ -54,6 +59,9 @@ public final class QueueNode {
 
 	/** The number of entries before this one. */
 	private volatile int position = UNKNOWN_POSITION;
+
+	/** Until when a grant need not ask again whether other processes wait. */
+	private volatile Deadline othersUntil = Deadline.now();
 
 	/** How the lock node has changed since the head's last attempt. */
 	private final AtomicReference<EventType> event = new AtomicReference<>(EventType.None);
@@ -198,16 +206,24 @@ public final class QueueNode {
 	}
 
 	/**
-	 * Sets the number of entries before this one; another node has to be watched now.
-	 * @param czxid the {@code czxid} of the queue
-	 * @param version the version of the queue, which an entry raises that comes back to
-	 * its earlier place
+	 * Sets the number of entries before this one.
+	 * @param queue the queue as it was read; an entry that comes back to its earlier
+	 * place raises its version
 	 */
-	public void setPosition(int number, long czxid, int version) {
-		this.queueCzxid = czxid;
-		this.queueVersion = version;
+	public void setPosition(int number, ZooKeeperOperations.Children queue) {
+		this.queueCzxid = queue.czxid();
+		this.queueVersion = queue.version();
+		boolean others = queue.names().size() > number + 1;
+		this.othersUntil = others ? Deadline.after(ReleaseOperations.GRACE) : Deadline.now();
 		this.position = number;
-		this.watched.set(null);
+	}
+
+	/**
+	 * Returns until when a grant takes it for granted that other processes wait: they
+	 * did, behind this entry, when the queue was read.
+	 */
+	public Deadline othersUntil() {
+		return this.othersUntil;
 	}
 
 	/** Returns the {@code czxid} of the queue when the position was read. */
@@ -224,6 +240,21 @@ public final class QueueNode {
 	public void clearPosition() {
 		this.position = UNKNOWN_POSITION;
 		this.watched.set(null);
+	}
+
+	/**
+	 * Records that the predecessor was deleted: the position has to be read again, and
+	 * the entry is the head unless that process has left the queue or an entry has come
+	 * back to its earlier place.
+	 */
+	public void expectHead() {
+		this.position = EXPECTED_HEAD;
+		this.watched.set(null);
+	}
+
+	/** Returns whether the predecessor was deleted since the position was read. */
+	public boolean isHeadExpected() {
+		return this.position == EXPECTED_HEAD;
 	}
 
 	/**
@@ -264,10 +295,7 @@ public final class QueueNode {
 			this.event.set(type);
 		}
 		else {
-			// The one behind a deleted head is the head now, unless an entry has come
-			// back
-			// to its earlier place: then the queue has another version.
-			this.position = (type == EventType.NodeDeleted && this.position == 1) ? 0 : UNKNOWN_POSITION;
+			this.position = (type == EventType.NodeDeleted) ? EXPECTED_HEAD : UNKNOWN_POSITION;
 		}
 		notifyContender();
 	}

@@ -36,7 +36,7 @@ import io.distributedlock.zookeeper.session.ZooKeeperOperations;
 public final class ReleaseOperations {
 
 	/** How long a lock is reserved for the head of its wait queue. */
-	private static final Duration GRACE = Duration.ofMillis(100);
+	static final Duration GRACE = Duration.ofMillis(100);
 
 	/** The pause after a connection or a right was lost within a grace period. */
 	private static final Duration RETRY_PAUSE = Duration.ofMillis(250);
@@ -85,14 +85,19 @@ public final class ReleaseOperations {
 				: CompletableFuture.failedFuture(failure);
 	}
 
-	/** Reserves a contended lock node, or deletes it if no process waits. */
+	/**
+	 * Reserves a contended lock node, or deletes it if no process waits. Where this
+	 * process has just seen others in the queue it does not ask: if all of them have left
+	 * since, the lock stays reserved for a grace period at most.
+	 */
 	public CompletableFuture<Boolean> reserve(LockNode node) {
 		ZooKeeperOperations operations = node.session().operations();
 		String path = node.path().lockNode();
 		this.dequeue.accept(node.key());
 		CompletableFuture<Boolean> touched = operations.touch(path, LockNodeState.CONTENDED.version())
 			.thenApply((stat) -> true);
-		CompletableFuture<Integer> waiting = operations.childCount(node.path().queue());
+		CompletableFuture<Integer> waiting = node.sawOthers() ? CompletableFuture.completedFuture(1)
+				: operations.childCount(node.path().queue());
 		return touched.handle((done, failure) -> {
 			if (failure == null) {
 				return waiting.exceptionally((ex) -> unknownNumber(node, ex))

@@ -12,7 +12,6 @@ import io.distributedlock.LockKey;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
-import io.distributedlock.zookeeper.session.LockNodeState;
 import io.distributedlock.zookeeper.session.Session;
 
 /**
@@ -86,7 +85,7 @@ public final class SentCommand {
 
 	/** Returns the lock node that this command has claimed. */
 	public LockNode lockNode() {
-		return new LockNode(this.attempt, this.czxid, LockNodeState.HELD, Duration.ZERO);
+		return new LockNode(this.attempt, this.czxid, null, Duration.ZERO);
 	}
 
 	boolean isAwaited() {

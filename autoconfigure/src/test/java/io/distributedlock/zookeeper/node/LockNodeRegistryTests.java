@@ -32,8 +32,7 @@ class LockNodeRegistryTests {
 
 	private LockNode node(OwnerId nodeOwner, Session nodeSession) {
 		LockPath path = new LockPath("/locks/key", "/queues/key");
-		return new LockNode(new NodeAttempt(this.key, path, nodeOwner, nodeSession), CZXID, LockNodeState.HELD,
-				Duration.ofHours(1));
+		return new LockNode(new NodeAttempt(this.key, path, nodeOwner, nodeSession), CZXID, null, Duration.ofHours(1));
 	}
 
 	private ZNode read() {

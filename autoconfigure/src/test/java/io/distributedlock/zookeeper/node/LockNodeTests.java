@@ -9,7 +9,6 @@ import io.distributedlock.LockKey;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.zookeeper.TestSessions;
-import io.distributedlock.zookeeper.session.LockNodeState;
 import io.distributedlock.zookeeper.session.LockPath;
 import io.distributedlock.zookeeper.session.ZNode;
 
@@ -23,7 +22,7 @@ class LockNodeTests {
 	private final NodeAttempt attempt = new NodeAttempt(LockKey.of("key"), new LockPath("/locks/key", "/queues/key"),
 			OwnerId.random(), TestSessions.unanswered());
 
-	private final LockNode node = new LockNode(this.attempt, CZXID, LockNodeState.HELD, Duration.ofHours(1));
+	private final LockNode node = new LockNode(this.attempt, CZXID, null, Duration.ofHours(1));
 
 	@Test
 	void leaseEndsForOneCallerAndIsNotRenewedAfterwards() {

@@ -1,5 +1,6 @@
 package io.distributedlock.zookeeper.node;
 
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.apache.zookeeper.WatchedEvent;
@@ -11,6 +12,7 @@ import io.distributedlock.LockKey;
 import io.distributedlock.zookeeper.TestSessions;
 import io.distributedlock.zookeeper.session.LockPath;
 import io.distributedlock.zookeeper.session.Session;
+import io.distributedlock.zookeeper.session.ZooKeeperOperations;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -36,7 +38,7 @@ class QueueNodeTests {
 
 	private void watch(int position, String path) {
 		this.entry.created(NODE);
-		this.entry.setPosition(position, 0, 0);
+		this.entry.setPosition(position, new ZooKeeperOperations.Children(List.of(), 0, 0));
 		this.entry.watch(path);
 	}
 
@@ -52,19 +54,23 @@ class QueueNodeTests {
 	}
 
 	@Test
-	void secondEntryIsTheHeadOnceItsPredecessorIsDeleted() {
-		watch(1, PREDECESSOR);
+	void entryExpectsToBeTheHeadOnceItsPredecessorIsDeleted() {
+		watch(2, PREDECESSOR);
+		assertThat(this.entry.isHeadExpected()).isFalse();
 		this.entry.process(event(EventType.NodeDeleted, PREDECESSOR));
-		assertThat(this.entry.isHead()).isTrue();
+		assertThat(this.signals).hasValue(1);
+		assertThat(this.entry.isHeadExpected()).isTrue();
+		assertThat(this.entry.isHead()).as("the position has to be read").isFalse();
+		assertThat(this.entry.isPositionKnown()).isFalse();
 		assertThat(this.entry.pollEvent()).as("the lock node has not changed").isEqualTo(EventType.None);
 	}
 
 	@Test
-	void laterEntryReadsItsPositionAgain() {
-		watch(2, PREDECESSOR);
-		this.entry.process(event(EventType.NodeDeleted, PREDECESSOR));
-		assertThat(this.signals).hasValue(1);
-		assertThat(this.entry.isPositionKnown()).isFalse();
+	void othersAreThoseBehindTheEntry() {
+		this.entry.setPosition(1, new ZooKeeperOperations.Children(List.of("first", "this"), 0, 0));
+		assertThat(this.entry.othersUntil().isPast()).isTrue();
+		this.entry.setPosition(0, new ZooKeeperOperations.Children(List.of("this", "second"), 0, 0));
+		assertThat(this.entry.othersUntil().remaining()).isPositive();
 	}
 
 	@Test

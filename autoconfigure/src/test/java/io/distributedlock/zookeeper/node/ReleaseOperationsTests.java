@@ -7,10 +7,10 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.Test;
 
 import io.distributedlock.LockKey;
+import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.zookeeper.RecordedRequests;
 import io.distributedlock.zookeeper.RecordedRequests.Request;
-import io.distributedlock.zookeeper.session.LockNodeState;
 import io.distributedlock.zookeeper.session.LockPath;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -25,8 +25,8 @@ class ReleaseOperationsTests {
 	}, RecordedRequests.closedTimer());
 
 	private final LockNode node = new LockNode(new NodeAttempt(LockKey.of("key"),
-			new LockPath("/locks/key", "/queues/key"), OwnerId.random(), this.requests.session()), 42,
-			LockNodeState.HELD, Duration.ofHours(1));
+			new LockPath("/locks/key", "/queues/key"), OwnerId.random(), this.requests.session()), 42, null,
+			Duration.ofHours(1));
 
 	/** Releases the lock node while a process waits for it. */
 	private void reserve() {
@@ -71,10 +71,24 @@ class ReleaseOperationsTests {
 		this.requests.assertNone();
 	}
 
+	/** Returns a lock node that was created from the wait queue. */
+	private LockNode contended(Deadline othersUntil) {
+		return new LockNode(this.node.attempt(), 43, othersUntil, Duration.ofHours(1));
+	}
+
+	@Test
+	void releaseDoesNotAskForOthersThatWereJustSeen() {
+		CompletableFuture<Boolean> released = this.operation.release(contended(Deadline.after(Duration.ofHours(1))));
+		this.requests.next("setData").succeed();
+		assertThat(released).isCompletedWithValue(true);
+		this.requests.assertNone();
+		this.operation.close();
+		this.requests.next("delete").succeed();
+	}
+
 	@Test
 	void lockNodeOfTheHeadIsReservedAtOnce() {
-		LockNode contended = new LockNode(this.node.attempt(), 43, LockNodeState.CONTENDED, Duration.ofHours(1));
-		CompletableFuture<Boolean> released = this.operation.release(contended);
+		CompletableFuture<Boolean> released = this.operation.release(contended(Deadline.now()));
 		this.requests.next("setData").succeed();
 		this.requests.next("exists").succeed(RecordedRequests.queue(1));
 		assertThat(released).isCompletedWithValue(true);

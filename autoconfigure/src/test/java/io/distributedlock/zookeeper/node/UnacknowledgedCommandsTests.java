@@ -64,7 +64,7 @@ class UnacknowledgedCommandsTests {
 	/** Adds a lock node that its owner holds. */
 	private NodeAttempt held(String key) {
 		NodeAttempt attempt = attempt(key);
-		this.lockNodes.add(new LockNode(attempt, CZXID, LockNodeState.HELD, HOUR));
+		this.lockNodes.add(new LockNode(attempt, CZXID, null, HOUR));
 		return attempt;
 	}
 
