@@ -36,8 +36,6 @@ final class JdbcContender implements LockContender, NotifiedContender {
 
 	private final PollSignal signal;
 
-	private final PollBackOff backOff = new PollBackOff();
-
 	/** When this process was first refused, since 1970 by the database's clock. */
 	private volatile @Nullable Long sinceMicros;
 
@@ -148,8 +146,8 @@ final class JdbcContender implements LockContender, NotifiedContender {
 		long ageMicros = TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - startNanos);
 		long reservationMicros = this.table.reservationMicros();
 		Duration retryAfter = (attempt.willWait() && this.listener.isReceiving())
-				? this.backOff.notified(row, attempt, ageMicros, reservationMicros)
-				: this.backOff.polling(row, attempt, ageMicros, reservationMicros);
+				? PollBackOff.notified(row, attempt, ageMicros, reservationMicros)
+				: PollBackOff.polling(row, attempt, ageMicros, reservationMicros);
 		return new AttemptResult.Busy(retryAfter, row.describeHolder());
 	}
 

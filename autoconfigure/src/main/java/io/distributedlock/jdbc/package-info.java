@@ -121,7 +121,7 @@
  * refused later than those in the queue; and it displaces the second entry only if that
  * was refused much later. On PostgreSQL the contender that a notification names as
  * reserved writes at once, the others poll in their turn; each polls about once a second
- * besides. Elsewhere it polls after 5 to 250 ms, with an entry at least twice within a
+ * besides. Elsewhere it polls after 1 to 250 ms, with an entry at least twice within a
  * reservation. No pause is longer than the rest of the lease and a turn.</li>
  * <li><b>Release.</b> An update where key and owner match. If the first entry is valid
  * and of another process, the row becomes reserved for it, for 100 ms on PostgreSQL and
