@@ -103,7 +103,9 @@
  * <li><b>Attempt.</b> A contender that was not refused yet begins with a short upsert,
  * which acquires a row that is free and without entries, or does not exist. If that
  * acquires nothing, the contender reads the row, and continues only if that would change
- * it. The upsert with the whole rule follows: if the process may acquire the row, it sets
+ * it. If the key was busy a moment ago in this process, the contender does not expect a
+ * free row: without the short upsert it continues at once if it will wait, else it reads
+ * the row first. The upsert with the whole rule follows: if the process may acquire the row, it sets
  * owner, holder and times, raises the order to the larger of the last order + 1 and the
  * clock's microseconds, and removes this process's entries. If the row already has this
  * owner, it changes nothing. It returns the row; on MySQL it returns only the order of a
