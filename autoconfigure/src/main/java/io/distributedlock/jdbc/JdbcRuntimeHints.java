@@ -19,8 +19,7 @@ final class JdbcRuntimeHints implements RuntimeHintsRegistrar {
 	@Override
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
 		hints.resources().registerPattern("io/distributedlock/jdbc/schema-*.sql");
-		hints.reflection()
-			.registerType(NotificationSocketFactory.class, MemberCategory.INVOKE_PUBLIC_CONSTRUCTORS);
+		hints.reflection().registerType(NotificationSocketFactory.class, MemberCategory.INVOKE_PUBLIC_CONSTRUCTORS);
 		hints.proxies().registerJdkProxy(Connection.class);
 	}
 

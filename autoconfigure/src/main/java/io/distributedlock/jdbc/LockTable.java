@@ -6,8 +6,7 @@ import java.sql.SQLTimeoutException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -44,17 +43,17 @@ public final class LockTable {
 
 	private static final int BUSY_KEYS = 256;
 
-	private static final long BUSY_NANOS = TimeUnit.SECONDS.toNanos(1);
+	private static final Duration BUSY = Duration.ofSeconds(1);
 
 	private final SqlCallExecutor calls;
 
 	private final String name;
 
 	/**
-	 * When a key was last found busy, by its hash. Of two keys with one hash the other
-	 * one costs a longer statement, or a read, and nothing else.
+	 * Until when a key that was found busy is expected to be so, by its hash. Of two keys
+	 * with one hash the other one costs a longer statement, or a read, and nothing else.
 	 */
-	private final AtomicLongArray busyAtNanos = new AtomicLongArray(BUSY_KEYS);
+	private final AtomicReferenceArray<@Nullable Deadline> busyUntil = new AtomicReferenceArray<>(BUSY_KEYS);
 
 	private final String process = OwnerId.random().text();
 
@@ -83,7 +82,8 @@ public final class LockTable {
 
 	/** Whether a key was busy in the last second, and so probably still is. */
 	boolean isLikelyBusy(String key) {
-		return System.nanoTime() - this.busyAtNanos.get(indexOf(key)) < BUSY_NANOS;
+		Deadline until = this.busyUntil.get(indexOf(key));
+		return until != null && !until.isPast();
 	}
 
 	private static int indexOf(String key) {
@@ -133,7 +133,7 @@ public final class LockTable {
 			LockRow row = (attempt.sinceMicros() != null) ? this.calls.poll(timeout, call, compensation)
 					: this.calls.execute(CallKind.ACQUIRE, timeout, call, compensation);
 			if (row == null || !row.isHeldBy(attempt.owner())) {
-				this.busyAtNanos.set(indexOf(attempt.key()), System.nanoTime());
+				this.busyUntil.set(indexOf(attempt.key()), Deadline.after(BUSY));
 			}
 			return row;
 		}

@@ -105,12 +105,12 @@
  * acquires nothing, the contender reads the row, and continues only if that would change
  * it. If the key was busy a moment ago in this process, the contender does not expect a
  * free row: without the short upsert it continues at once if it will wait, else it reads
- * the row first. The upsert with the whole rule follows: if the process may acquire the row, it sets
- * owner, holder and times, raises the order to the larger of the last order + 1 and the
- * clock's microseconds, and removes this process's entries. If the row already has this
- * owner, it changes nothing. It returns the row; on MySQL it returns only the order of a
- * grant, and a {@code SELECT} reads the row of a busy lock. The contender has the lock if
- * the row has its owner id.</li>
+ * the row first. The upsert with the whole rule follows: if the process may acquire the
+ * row, it sets owner, holder and times, raises the order to the larger of the last order
+ * + 1 and the clock's microseconds, and removes this process's entries. If the row
+ * already has this owner, it changes nothing. It returns the row; on MySQL it returns
+ * only the order of a grant, and a {@code SELECT} reads the row of a busy lock. The
+ * contender has the lock if the row has its owner id.</li>
  * <li><b>Enter the wait queue.</b> The same upsert does so if the lock is busy and the
  * contender will wait. It becomes the first entry if that is empty, not valid, its own,
  * or of a process that was refused later. The second entry is open under the same

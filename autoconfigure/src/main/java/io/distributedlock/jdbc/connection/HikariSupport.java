@@ -179,7 +179,9 @@ final class HikariSupport {
 		return config;
 	}
 
-	/** Adds the driver's properties of a listener, unless a {@code DataSource} connects. */
+	/**
+	 * Adds the driver's properties of a listener, unless a {@code DataSource} connects.
+	 */
 	private static void addListenerProperties(HikariConfig config) {
 		Map<String, String> properties = DriverProperties.ofListener(config.getJdbcUrl());
 		if (properties.isEmpty()) {

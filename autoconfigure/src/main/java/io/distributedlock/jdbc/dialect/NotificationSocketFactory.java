@@ -65,21 +65,11 @@ public final class NotificationSocketFactory extends SocketFactory {
 			return new FilterInputStream(super.getInputStream()) {
 
 				@Override
-				public int read() throws IOException {
-					requireAvailable();
-					return super.read();
-				}
-
-				@Override
 				public int read(byte[] buffer, int offset, int length) throws IOException {
-					requireAvailable();
-					return super.read(buffer, offset, length);
-				}
-
-				private void requireAvailable() throws IOException {
 					if (PeekingSocket.this.peeking && available() == 0) {
 						throw new SocketTimeoutException("Nothing to read");
 					}
+					return super.read(buffer, offset, length);
 				}
 
 			};

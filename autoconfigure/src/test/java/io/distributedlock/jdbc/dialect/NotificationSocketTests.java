@@ -100,9 +100,10 @@ class NotificationSocketTests {
 	}
 
 	@Test
-	void driverThatTheApplicationDoesNotHaveCreatesNoSocket() {
+	void socketIsOnlyForADriverThatCanCreateIt() {
 		assertThat(DriverProperties.ofListener("jdbc:postgresql://db/x")).containsOnlyKeys("socketFactory");
 		assertThat(DriverProperties.ofListener("jdbc:p6spy:postgresql://db/x")).containsOnlyKeys("socketFactory");
+		assertThat(DriverProperties.ofListener("jdbc:postgresql://db/x?socketFactory=a.B")).isEmpty();
 		assertThat(DriverProperties.ofListener("jdbc:postgresql:///x?service=shop")).isEmpty();
 		assertThat(DriverProperties.ofListener("jdbc:mariadb://db/x")).isEmpty();
 		assertThat(DriverProperties.ofListener(null)).isEmpty();
@@ -178,9 +179,9 @@ class NotificationSocketTests {
 				client.setSoTimeout(60_000);
 				assertThat(client.getInputStream().read()).isEqualTo(7);
 				client.setSoTimeout(1);
-				assertThat(client.getInputStream().read()).isEqualTo(8);
-				assertThatExceptionOfType(SocketTimeoutException.class)
-					.isThrownBy(() -> client.getInputStream().read());
+				byte[] next = new byte[1];
+				assertThat(client.getInputStream().read(next)).isEqualTo(1);
+				assertThat(next).containsExactly(8);
 			}
 			client.setSoTimeout(60_000);
 			assertThat(client.getInputStream().read()).isEqualTo(-1);
