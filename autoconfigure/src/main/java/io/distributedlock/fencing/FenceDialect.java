@@ -75,7 +75,8 @@ final class FenceDialect {
 		String template = switch (kind) {
 			case H2 -> ADVANCE_H2;
 			case POSTGRESQL -> ADVANCE_POSTGRES;
-			case MARIADB, MYSQL -> ADVANCE_MYSQL;
+			case MARIADB -> ADVANCE_MYSQL + " RETURNING token";
+			case MYSQL -> ADVANCE_MYSQL;
 		};
 		this.advance = template.formatted(table);
 		this.old = switch (kind) {
@@ -137,12 +138,15 @@ final class FenceDialect {
 		if (this.kind == DatabaseKind.H2) {
 			return advanceInH2(connection, key, token, seconds) == token;
 		}
-		long count = execute(connection, this.advance, seconds, parameter(key), token);
+		long answer = execute(connection, this.advance, seconds, parameter(key), token);
 		if (this.kind == DatabaseKind.POSTGRESQL) {
-			return count == 1;
+			return answer == 1;
+		}
+		if (this.kind == DatabaseKind.MARIADB) {
+			return answer == token;
 		}
 		// 1 is an inserted row; by the driver's default also a row that was left alone.
-		return count == CHANGED
+		return answer == CHANGED
 				|| execute(connection, "SELECT token FROM " + this.table + " WHERE fence_key = ? FOR UPDATE", seconds,
 						parameter(key)) == token;
 	}

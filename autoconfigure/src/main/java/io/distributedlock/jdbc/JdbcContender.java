@@ -20,7 +20,8 @@ import io.distributedlock.provider.StoreCall;
 /**
  * Contender of this process for one row. Its first attempt and the first one after the
  * lock was reserved for it write the row at once. The others read it, and write only if
- * that would change it.
+ * that would change it; so does a first attempt that does not wait for a lock that was
+ * busy a moment ago.
  */
 final class JdbcContender implements LockContender, NotifiedContender {
 
@@ -35,8 +36,6 @@ final class JdbcContender implements LockContender, NotifiedContender {
 	private final String storedKey;
 
 	private final PollSignal signal;
-
-	private final PollBackOff backOff = new PollBackOff();
 
 	/** When this process was first refused, since 1970 by the database's clock. */
 	private volatile @Nullable Long sinceMicros;
@@ -104,7 +103,8 @@ final class JdbcContender implements LockContender, NotifiedContender {
 		RowAttempt attempt = new RowAttempt(this.storedKey, owner.text(),
 				TimeUnit.NANOSECONDS.toMicros(lease.toNanos()), this.table.holder(), this.table.process(), willWait,
 				this.sinceMicros);
-		boolean writeAtOnce = !this.attempted || this.reserved;
+		boolean writeAtOnce = this.reserved
+				|| (!this.attempted && (willWait || !this.table.isLikelyBusy(this.storedKey)));
 		this.attempted = true;
 		this.reserved = false;
 		// What it would find is found by this attempt.
@@ -148,8 +148,8 @@ final class JdbcContender implements LockContender, NotifiedContender {
 		long ageMicros = TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - startNanos);
 		long reservationMicros = this.table.reservationMicros();
 		Duration retryAfter = (attempt.willWait() && this.listener.isReceiving())
-				? this.backOff.notified(row, attempt, ageMicros, reservationMicros)
-				: this.backOff.polling(row, attempt, ageMicros, reservationMicros);
+				? PollBackOff.notified(row, attempt, ageMicros, reservationMicros)
+				: PollBackOff.polling(row, attempt, ageMicros, reservationMicros);
 		return new AttemptResult.Busy(retryAfter, row.describeHolder());
 	}
 

@@ -6,6 +6,7 @@ import java.sql.SQLTimeoutException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -40,9 +41,19 @@ public final class LockTable {
 
 	private static final Log logger = LogFactory.getLog(LockTable.class);
 
+	private static final int BUSY_KEYS = 256;
+
+	private static final Duration BUSY = Duration.ofSeconds(1);
+
 	private final SqlCallExecutor calls;
 
 	private final String name;
+
+	/**
+	 * Until when a key that was found busy is expected to be so, by its hash. Of two keys
+	 * with one hash the other one costs a longer statement, or a read, and nothing else.
+	 */
+	private final AtomicReferenceArray<@Nullable Deadline> busyUntil = new AtomicReferenceArray<>(BUSY_KEYS);
 
 	private final String process = OwnerId.random().text();
 
@@ -67,6 +78,16 @@ public final class LockTable {
 	long reservationMicros() {
 		Dialect dialect = this.calls.knownDialect();
 		return (dialect != null) ? dialect.reservationMicros() : Dialect.POLLED_RESERVATION_MICROS;
+	}
+
+	/** Whether a key was busy in the last second, and so probably still is. */
+	boolean isLikelyBusy(String key) {
+		Deadline until = this.busyUntil.get(indexOf(key));
+		return until != null && !until.isPast();
+	}
+
+	private static int indexOf(String key) {
+		return Math.floorMod(key.hashCode(), BUSY_KEYS);
 	}
 
 	/**
@@ -109,8 +130,12 @@ public final class LockTable {
 			}
 		};
 		try {
-			return (attempt.sinceMicros() != null) ? this.calls.poll(timeout, call, compensation)
+			LockRow row = (attempt.sinceMicros() != null) ? this.calls.poll(timeout, call, compensation)
 					: this.calls.execute(CallKind.ACQUIRE, timeout, call, compensation);
+			if (row == null || !row.isHeldBy(attempt.owner())) {
+				this.busyUntil.set(indexOf(attempt.key()), Deadline.after(BUSY));
+			}
+			return row;
 		}
 		catch (SQLException ex) {
 			if (SqlErrors.isContention(ex)) {
@@ -125,11 +150,12 @@ public final class LockTable {
 	 * can collide in H2. A row that is locked although the lock is free is no contention:
 	 * another transaction has locked it.
 	 */
-	private static LockRow write(Connection connection, Dialect dialect, RowAttempt attempt, Deadline deadline)
+	private LockRow write(Connection connection, Dialect dialect, RowAttempt attempt, Deadline deadline)
 			throws SQLException {
+		boolean expectsFree = attempt.sinceMicros() == null && !isLikelyBusy(attempt.key());
 		while (true) {
 			try {
-				return dialect.attempt(connection, attempt);
+				return dialect.attempt(connection, attempt, expectsFree);
 			}
 			catch (SQLException ex) {
 				if (SqlErrors.isRowLocked(ex)) {

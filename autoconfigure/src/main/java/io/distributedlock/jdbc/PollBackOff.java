@@ -11,10 +11,11 @@ import io.distributedlock.jdbc.dialect.NotificationPayload;
 import io.distributedlock.jdbc.dialect.RowAttempt;
 
 /**
- * Pauses of one contender between two polls. They grow from 5 ms to 250 ms with jitter,
- * and start again when the lock was granted to another process. Where the database
- * notifies contenders, they poll about once a second in case a notification was lost. Not
- * safe for use by several threads.
+ * Pauses between two polls of a contender. They grow with the time for which it has
+ * waited since the last grant: those of the first contender in the wait queue to a
+ * sixteenth of it, because a hand-over takes half a pause, those of the others to a half.
+ * Where the database notifies contenders, they poll about once a second in case a
+ * notification was lost.
  * <p>
  * A contender without an entry in the wait queue has a turn, which is the later the later
  * it was refused: when an entry becomes empty, the contender that was refused first
@@ -22,13 +23,19 @@ import io.distributedlock.jdbc.dialect.RowAttempt;
  */
 final class PollBackOff {
 
-	private static final long INITIAL_MICROS = 5_000;
+	private static final long MIN_MICROS = 1_000;
 
 	private static final long MAX_MICROS = 250_000;
 
-	private static final long NOTIFIED_MICROS = 1_000_000;
+	private static final int FIRST_PART = 16;
 
-	private static final long MIN_MICROS = 1_000;
+	/** The longest pause of the first contender in the first second after a grant. */
+	private static final long MAX_FIRST_MICROS = 10_000;
+
+	/** The shortest pause of a contender that no release makes the next one. */
+	private static final long UNQUEUED_MICROS = 5_000;
+
+	private static final long SECOND_MICROS = 1_000_000;
 
 	/** The time between a release and the grant by which turns are measured. */
 	private static final long PICK_UP_MICROS = 2_000;
@@ -44,9 +51,8 @@ final class PollBackOff {
 	/** The part that tells apart refusals within milliseconds. */
 	private static final double STEP_MICROS = 1_000;
 
-	private long nextMicros = INITIAL_MICROS;
-
-	private long order;
+	private PollBackOff() {
+	}
 
 	/**
 	 * Returns how long after a hand-over a contender without an entry has its turn, at
@@ -65,24 +71,33 @@ final class PollBackOff {
 
 	/**
 	 * Returns the pause of a contender that polls. With an entry in the wait queue it
-	 * polls twice within a reservation. The pauses of the first one grow slowly, because
-	 * the hand-over to it takes half of one.
+	 * polls twice within a reservation.
 	 * @param row the busy answer
 	 * @param attempt the attempt
 	 * @param ageMicros how old the answer can be
 	 * @param reservationMicros the length of a reservation
 	 */
-	Duration polling(LockRow row, RowAttempt attempt, long ageMicros, long reservationMicros) {
-		if (row.order() > this.order) {
-			this.order = row.order();
-			this.nextMicros = INITIAL_MICROS;
-		}
+	static Duration polling(LockRow row, RowAttempt attempt, long ageMicros, long reservationMicros) {
+		long waitedMicros = waitedMicros(row, attempt);
 		long turnMicros = turnMicros(row, attempt);
-		long pauseMicros = row.isQueued(attempt.process()) ? Math.min(this.nextMicros, reservationMicros / 2)
-				: Math.min(Math.max(this.nextMicros, 2 * turnMicros), MAX_MICROS);
-		long growthMicros = row.isFirst(attempt.process()) ? this.nextMicros / 8 : this.nextMicros / 2;
-		this.nextMicros = Math.min(this.nextMicros + growthMicros, MAX_MICROS);
+		long pauseMicros;
+		if (row.isFirst(attempt.process())) {
+			pauseMicros = Math.min(waitedMicros / FIRST_PART,
+					(waitedMicros < SECOND_MICROS) ? MAX_FIRST_MICROS : reservationMicros / 2);
+		}
+		else if (row.isQueued(attempt.process())) {
+			pauseMicros = Math.min(MIN_MICROS + waitedMicros / 2, reservationMicros / 2);
+		}
+		else {
+			pauseMicros = Math.min(Math.max(UNQUEUED_MICROS + waitedMicros / 2, 2 * turnMicros), MAX_MICROS);
+		}
 		return jittered(pauseMicros, row, turnMicros, ageMicros);
+	}
+
+	/** Returns for how long a contender has waited for the holder to release the lock. */
+	private static long waitedMicros(LockRow row, RowAttempt attempt) {
+		Long since = attempt.sinceMicros();
+		return (since != null) ? Math.max(Math.min(row.nowMicros() - since, row.heldMicros()), 0) : 0;
 	}
 
 	/**
@@ -92,12 +107,11 @@ final class PollBackOff {
 	 * @param ageMicros how old the answer can be
 	 * @param reservationMicros the length of a reservation
 	 */
-	Duration notified(LockRow row, RowAttempt attempt, long ageMicros, long reservationMicros) {
-		this.nextMicros = INITIAL_MICROS;
+	static Duration notified(LockRow row, RowAttempt attempt, long ageMicros, long reservationMicros) {
 		long untilTurnMicros = untilTurnMicros(row, attempt, reservationMicros);
 		return (untilTurnMicros > 0 && row.isChangedBy(attempt, 0))
 				? Duration.of(Math.max(untilTurnMicros, MIN_MICROS), ChronoUnit.MICROS)
-				: jittered(NOTIFIED_MICROS, row, turnMicros(row, attempt), ageMicros);
+				: jittered(SECOND_MICROS, row, turnMicros(row, attempt), ageMicros);
 	}
 
 	/**

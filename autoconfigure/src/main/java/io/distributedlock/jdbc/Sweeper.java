@@ -121,7 +121,7 @@ public final class Sweeper {
 		String owner = OwnerId.random().text();
 		RowAttempt attempt = new RowAttempt(LockKeyEncoder.SWEEPER_ROW, owner, LEASE_MICROS, this.holder, this.process,
 				false, null);
-		if (!call((connection, dialect) -> dialect.attempt(connection, attempt)).isHeldBy(owner)) {
+		if (!call((connection, dialect) -> dialect.attempt(connection, attempt, true)).isHeldBy(owner)) {
 			return 0;
 		}
 		try {

@@ -103,12 +103,14 @@
  * <li><b>Attempt.</b> A contender that was not refused yet begins with a short upsert,
  * which acquires a row that is free and without entries, or does not exist. If that
  * acquires nothing, the contender reads the row, and continues only if that would change
- * it. The upsert with the whole rule follows: if the process may acquire the row, it sets
- * owner, holder and times, raises the order to the larger of the last order + 1 and the
- * clock's microseconds, and removes this process's entries. If the row already has this
- * owner, it changes nothing. It returns the row; on MySQL it returns only the order of a
- * grant, and a {@code SELECT} reads the row of a busy lock. The contender has the lock if
- * the row has its owner id.</li>
+ * it. If the key was busy a moment ago in this process, the contender does not expect a
+ * free row: without the short upsert it continues at once if it will wait, else it reads
+ * the row first. The upsert with the whole rule follows: if the process may acquire the
+ * row, it sets owner, holder and times, raises the order to the larger of the last order
+ * + 1 and the clock's microseconds, and removes this process's entries. If the row
+ * already has this owner, it changes nothing. It returns the row; on MySQL it returns
+ * only the order of a grant, and a {@code SELECT} reads the row of a busy lock. The
+ * contender has the lock if the row has its owner id.</li>
  * <li><b>Enter the wait queue.</b> The same upsert does so if the lock is busy and the
  * contender will wait. It becomes the first entry if that is empty, not valid, its own,
  * or of a process that was refused later. The second entry is open under the same
@@ -121,7 +123,7 @@
  * refused later than those in the queue; and it displaces the second entry only if that
  * was refused much later. On PostgreSQL the contender that a notification names as
  * reserved writes at once, the others poll in their turn; each polls about once a second
- * besides. Elsewhere it polls after 5 to 250 ms, with an entry at least twice within a
+ * besides. Elsewhere it polls after 1 to 250 ms, with an entry at least twice within a
  * reservation. No pause is longer than the rest of the lease and a turn.</li>
  * <li><b>Release.</b> An update where key and owner match. If the first entry is valid
  * and of another process, the row becomes reserved for it, for 100 ms on PostgreSQL and

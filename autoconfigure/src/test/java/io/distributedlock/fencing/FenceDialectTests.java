@@ -19,6 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.EnumSource.Mode;
+import org.mockito.AdditionalAnswers;
 import org.mockito.Answers;
 
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -32,8 +33,11 @@ import io.distributedlock.jdbc.dialect.SqlErrors;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.mockito.ArgumentMatchers.anyString;
 import static org.mockito.BDDMockito.given;
+import static org.mockito.BDDMockito.then;
 import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.times;
 
 /** The statements on the fences, in each database. */
 @Tag("full")
@@ -85,6 +89,20 @@ class FenceDialectTests {
 			assertThat(advance(connection, 6)).as("lower than the committed one").isFalse();
 			connection.rollback();
 			assertThat(advance(connection, 8)).as("after a rollback").isTrue();
+			connection.rollback();
+		}
+	}
+
+	/** MySQL does not tell whether it has inserted a fence or left it alone. */
+	@ParameterizedTest
+	@EnumSource
+	void newFenceTakesOneStatementWhereTheDatabaseReturnsIt(FenceDatabase database) throws SQLException {
+		try (Connection connection = begin(database(database))) {
+			FenceDialect dialect = FenceDialect.of(connection, FenceSettings.DEFAULT_TABLE);
+			Connection counted = mock(Connection.class, AdditionalAnswers.delegatesTo(connection));
+			assertThat(dialect.advance(counted, this.key, 7, 20)).isTrue();
+			int statements = database.name().startsWith("MYSQL") ? 2 : 1;
+			then(counted).should(times(statements)).prepareStatement(anyString());
 			connection.rollback();
 		}
 	}

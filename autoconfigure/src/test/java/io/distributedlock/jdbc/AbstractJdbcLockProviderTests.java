@@ -608,6 +608,34 @@ abstract class AbstractJdbcLockProviderTests {
 		assertThat(counting.resetCount()).isEqualTo(1);
 	}
 
+	/** Returns how many statements a busy attempt takes at a key that was busy before. */
+	int statementsOfBusyAttempt() {
+		return 1;
+	}
+
+	@Test
+	void attemptForAKeyThatWasBusyDoesNotExpectItFree() {
+		CountingDataSource counting = new CountingDataSource(this.database);
+		JdbcLockProvider counted = provider(LockDataSource.of(counting, 8));
+		LockGrant grant = acquire(this.provider, KEY, LONG_LEASE);
+		busy(attempt(enter(counted, KEY), false));
+		// A machine that pauses for a second forgets that the key was busy.
+		Awaitility.await().untilAsserted(() -> {
+			counting.resetCount();
+			busy(attempt(enter(counted, KEY), false));
+			assertThat(counting.resetCount()).isEqualTo(1);
+			assertThat(counting.lastStatements()).allMatch((sql) -> sql.startsWith("SELECT") && !sql.contains("MERGE"));
+			LockContender waiter = enter(counted, KEY);
+			busy(attempt(waiter, true));
+			int statements = counting.resetCount();
+			// The next one would take over its place.
+			assertThat(resultOf(waiter.withdraw(TIMEOUT))).isEqualTo(ReleaseOutcome.RELEASED);
+			assertThat(statements).isEqualTo(statementsOfBusyAttempt());
+		});
+		release(this.provider, grant);
+		assertThat(acquire(counted, KEY, LEASE).order()).isGreaterThan(grant.order());
+	}
+
 	@Test
 	void contenderOnlyReadsWhileTheRowIsUnchanged() throws Exception {
 		CountingDataSource counting = new CountingDataSource(this.database);

@@ -368,11 +368,11 @@ class JdbcFailureTests {
 			connection.commit();
 			String owner = OwnerId.random().text();
 			RowAttempt attempt = new RowAttempt("k", owner, 60_000_000, "h", "p", true, null);
-			dialect.attempt(connection, attempt);
+			dialect.attempt(connection, attempt, true);
 			assertThat(setting(statement)).isEqualTo("on");
 			connection.commit();
 			RowAttempt other = new RowAttempt("k", OwnerId.random().text(), 60_000_000, "h", "q", true, null);
-			dialect.attempt(connection, other);
+			dialect.attempt(connection, other, true);
 			assertThat(setting(statement)).isEqualTo("off");
 			connection.commit();
 			assertThat(setting(statement)).isEqualTo("on");
@@ -382,7 +382,8 @@ class JdbcFailureTests {
 			assertThat(dialect.release(connection, "k", owner, "p")).isTrue();
 			assertThat(setting(statement)).isEqualTo("off");
 			connection.commit();
-			dialect.attempt(connection, new RowAttempt("k", OwnerId.random().text(), 60_000_000, "h", "q", true, 1L));
+			dialect.attempt(connection, new RowAttempt("k", OwnerId.random().text(), 60_000_000, "h", "q", true, 1L),
+					false);
 			assertThat(setting(statement)).isEqualTo("on");
 			connection.commit();
 		}

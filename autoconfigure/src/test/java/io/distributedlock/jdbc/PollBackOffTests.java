@@ -2,6 +2,7 @@ package io.distributedlock.jdbc;
 
 import java.time.Duration;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import io.distributedlock.jdbc.dialect.LockRow;
@@ -21,77 +22,92 @@ class PollBackOffTests {
 
 	private static final RowAttempt ATTEMPT = new RowAttempt("key", "owner", LONG_MICROS, "host", PROCESS, true, null);
 
-	private final PollBackOff backOff = new PollBackOff();
-
-	private static LockRow row(long order, long remainingMicros) {
-		return new LockRow("rival", order, "host", 0, remainingMicros, 0, null, null);
+	private static LockRow row(long remainingMicros) {
+		return new LockRow("rival", 1, "host", 0, remainingMicros, 0, null, null);
 	}
 
-	private Duration poll(LockRow row) {
-		return this.backOff.polling(row, ATTEMPT, 0, RESERVATION_MICROS);
+	private static Duration poll(LockRow row) {
+		return PollBackOff.polling(row, ATTEMPT, 0, RESERVATION_MICROS);
 	}
 
-	private void exhaust(LockRow row) {
-		for (int poll = 0; poll < 30; poll++) {
-			poll(row);
-		}
+	/** Returns a row that was granted and waited for a time ago. */
+	private static LockRow waited(long micros, @Nullable QueueEntry first, @Nullable QueueEntry second) {
+		return new LockRow("rival", 1, "host", micros, LONG_MICROS, micros, first, second);
+	}
+
+	private static Duration pauseOfFirst(long waitedMicros, long reservationMicros) {
+		LockRow row = waited(waitedMicros, new QueueEntry(PROCESS, 0, LONG_MICROS), null);
+		return PollBackOff.polling(row, attempt(0), 0, reservationMicros);
+	}
+
+	private static Duration pauseOfSecond(long waitedMicros) {
+		LockRow row = waited(waitedMicros, new QueueEntry("p2", 0, LONG_MICROS),
+				new QueueEntry(PROCESS, 0, LONG_MICROS));
+		return PollBackOff.polling(row, attempt(0), 0, RESERVATION_MICROS);
+	}
+
+	private static Duration pauseWithoutAnEntry(long waitedMicros) {
+		return PollBackOff.polling(waited(waitedMicros, null, null), attempt(0), 0, RESERVATION_MICROS);
+	}
+
+	private static void assertPause(Duration pause, long micros) {
+		assertThat(pause.toNanos() / 1000).isBetween(micros - micros / 5, micros);
 	}
 
 	@Test
-	void pauseGrowsFromFiveToTwoHundredFiftyMilliseconds() {
-		assertThat(poll(row(1, LONG_MICROS))).isBetween(Duration.ofMillis(4), Duration.ofMillis(5));
-		exhaust(row(1, LONG_MICROS));
-		assertThat(poll(row(1, LONG_MICROS))).isBetween(Duration.ofMillis(200), Duration.ofMillis(250));
-	}
-
-	@Test
-	void pausesOfTheFirstContenderGrowSlowly() {
-		LockRow first = new LockRow("rival", 1, "host", 0, LONG_MICROS, 0, new QueueEntry(PROCESS, 1, LONG_MICROS),
-				null);
-		for (int poll = 0; poll < 10; poll++) {
-			assertThat(poll(first)).isBetween(Duration.ofMillis(4), Duration.ofMillis(15));
-		}
-	}
-
-	@Test
-	void pauseStartsAgainAfterAGrantToAnotherProcess() {
-		exhaust(row(1, LONG_MICROS));
-		assertThat(poll(row(2, LONG_MICROS))).isBetween(Duration.ofMillis(4), Duration.ofMillis(5));
+	void firstContenderPollsAfterASixteenthOfItsWait() {
+		assertPause(pauseOfFirst(0, RESERVATION_MICROS), 1_000);
+		assertPause(pauseOfFirst(80_000, RESERVATION_MICROS), 5_000);
+		assertPause(pauseOfFirst(160_000, RESERVATION_MICROS), 10_000);
+		assertPause(pauseOfFirst(999_999, RESERVATION_MICROS), 10_000);
+		assertPause(pauseOfFirst(1_600_000, 250_000), 100_000);
 	}
 
 	@Test
 	void queuedContenderPollsTwiceWithinAReservation() {
-		LockRow queued = new LockRow("rival", 1, "host", 0, LONG_MICROS, 0, null,
-				new QueueEntry(PROCESS, 1, LONG_MICROS));
-		exhaust(queued);
-		assertThat(poll(queued)).isBetween(Duration.ofMillis(40), Duration.ofMillis(50));
+		assertPause(pauseOfFirst(1_000_000, RESERVATION_MICROS), RESERVATION_MICROS / 2);
+		assertPause(pauseOfFirst(LONG_MICROS, RESERVATION_MICROS), RESERVATION_MICROS / 2);
+		assertPause(pauseOfSecond(LONG_MICROS), RESERVATION_MICROS / 2);
+	}
+
+	@Test
+	void secondContenderPollsSoonAfterAGrant() {
+		assertPause(pauseOfSecond(0), 1_000);
+		assertPause(pauseOfSecond(20_000), 11_000);
+	}
+
+	@Test
+	void pauseWithoutAnEntryGrowsFromFiveToTwoHundredFiftyMilliseconds() {
+		assertPause(poll(row(LONG_MICROS)), 5_000);
+		assertPause(pauseWithoutAnEntry(30_000), 20_000);
+		assertPause(pauseWithoutAnEntry(LONG_MICROS), 250_000);
+	}
+
+	@Test
+	void pauseStartsAgainAfterAGrantToAnotherProcess() {
+		LockRow granted = new LockRow("rival", 1, "host", 32_000, LONG_MICROS, LONG_MICROS,
+				new QueueEntry(PROCESS, 0, LONG_MICROS), null);
+		assertPause(PollBackOff.polling(granted, attempt(0), 0, RESERVATION_MICROS), 2_000);
 	}
 
 	@Test
 	void pauseEndsWithTheLeaseOfTheHolder() {
-		exhaust(row(1, LONG_MICROS));
-		assertThat(this.backOff.polling(row(1, 30_000), ATTEMPT, 10_000, RESERVATION_MICROS))
+		LockRow ending = new LockRow("rival", 1, "host", LONG_MICROS, 30_000, LONG_MICROS, null, null);
+		assertThat(PollBackOff.polling(ending, attempt(0), 10_000, RESERVATION_MICROS))
 			.isEqualTo(Duration.ofMillis(20));
-		assertThat(this.backOff.notified(row(1, 30_000), ATTEMPT, 10_000, RESERVATION_MICROS))
+		assertThat(PollBackOff.notified(row(30_000), ATTEMPT, 10_000, RESERVATION_MICROS))
 			.isEqualTo(Duration.ofMillis(20));
 	}
 
 	@Test
 	void pauseIsAtLeastAMillisecond() {
-		assertThat(poll(row(1, -5))).isEqualTo(Duration.ofMillis(1));
+		assertThat(poll(row(-5))).isEqualTo(Duration.ofMillis(1));
 	}
 
 	@Test
 	void notifiedContenderPollsAboutOnceASecond() {
-		assertThat(this.backOff.notified(row(1, LONG_MICROS), ATTEMPT, 0, RESERVATION_MICROS))
+		assertThat(PollBackOff.notified(row(LONG_MICROS), ATTEMPT, 0, RESERVATION_MICROS))
 			.isBetween(Duration.ofMillis(800), Duration.ofSeconds(1));
-	}
-
-	@Test
-	void contenderPollsSoonAfterNotificationsHaveEnded() {
-		exhaust(row(1, LONG_MICROS));
-		this.backOff.notified(row(1, LONG_MICROS), ATTEMPT, 0, RESERVATION_MICROS);
-		assertThat(poll(row(1, LONG_MICROS))).isBetween(Duration.ofMillis(4), Duration.ofMillis(5));
 	}
 
 	@Test
@@ -111,10 +127,10 @@ class PollBackOffTests {
 		RowAttempt late = attempt(200_000);
 		LockRow early = queued(1_000);
 		assertThat(PollBackOff.untilTurnMicros(early, late, RESERVATION_MICROS)).isBetween(1L, RESERVATION_MICROS / 2);
-		assertThat(this.backOff.notified(early, late, 0, RESERVATION_MICROS)).isLessThan(Duration.ofMillis(50));
+		assertThat(PollBackOff.notified(early, late, 0, RESERVATION_MICROS)).isLessThan(Duration.ofMillis(50));
 		LockRow later = queued(RESERVATION_MICROS);
 		assertThat(PollBackOff.untilTurnMicros(later, late, RESERVATION_MICROS)).isNegative();
-		assertThat(this.backOff.notified(later, late, 0, RESERVATION_MICROS)).isGreaterThan(Duration.ofMillis(500));
+		assertThat(PollBackOff.notified(later, late, 0, RESERVATION_MICROS)).isGreaterThan(Duration.ofMillis(500));
 		assertThat(PollBackOff.untilTurnMicros(early, attempt(0), RESERVATION_MICROS)).isNegative();
 		LockRow free = new LockRow(null, 1, "host", 1_000, 0, 0, new QueueEntry("p2", 0, LONG_MICROS), null);
 		assertThat(PollBackOff.untilTurnMicros(free, late, RESERVATION_MICROS)).isZero();

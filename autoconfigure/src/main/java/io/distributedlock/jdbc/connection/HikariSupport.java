@@ -3,6 +3,7 @@ package io.distributedlock.jdbc.connection;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Map;
 
 import javax.sql.DataSource;
 
@@ -18,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.datasource.lookup.JndiDataSourceLookup;
 
 import io.distributedlock.jdbc.connection.SessionDataSource.Initialization;
+import io.distributedlock.jdbc.dialect.DriverProperties;
 
 /**
  * Access to Hikari. No other class but the pools loads its types, and those only where it
@@ -124,12 +126,16 @@ final class HikariSupport {
 			return created;
 		}
 		if (config.getJdbcUrl() != null) {
-			// A password alone has no effect but here.
-			Credentials credentials = presentCredentials(config);
-			return new DriverDataSource(config.getJdbcUrl(), config.getDriverClassName(),
-					config.getDataSourceProperties(), credentials.getUsername(), credentials.getPassword());
+			return driver(config);
 		}
 		return new JndiDataSourceLookup().getDataSource(config.getDataSourceJNDI());
+	}
+
+	private static DataSource driver(HikariConfig config) {
+		// A password alone has no effect but here.
+		Credentials credentials = presentCredentials(config);
+		return new DriverDataSource(config.getJdbcUrl(), config.getDriverClassName(), config.getDataSourceProperties(),
+				credentials.getUsername(), credentials.getPassword());
 	}
 
 	private static Credentials presentCredentials(HikariConfig config) {
@@ -169,7 +175,40 @@ final class HikariSupport {
 		config.setInitializationFailTimeout(-1);
 		config.setRegisterMbeans(false);
 		config.setLeakDetectionThreshold(0);
+		addListenerProperties(config);
 		return config;
+	}
+
+	/**
+	 * Adds the driver's properties of a listener, unless a {@code DataSource} connects.
+	 */
+	private static void addListenerProperties(HikariConfig config) {
+		Map<String, String> properties = DriverProperties.ofListener(config.getJdbcUrl());
+		if (properties.isEmpty()) {
+			return;
+		}
+		if (config.getDataSource() instanceof SessionDataSource sessions
+				&& sessions.getTargetDataSource() instanceof DriverDataSource) {
+			addMissing(config, properties);
+			config.setDataSource(sessions.over(driver(config)));
+		}
+		else if (config.getDataSource() == null && config.getDataSourceClassName() == null
+				&& config.getDataSourceJNDI() == null) {
+			addMissing(config, properties);
+		}
+	}
+
+	/** Adds those properties of the driver that the application has not set itself. */
+	static void addMissing(HikariConfig config, Map<String, String> properties) {
+		properties.forEach((name, value) -> {
+			if (config.getDataSourceProperties()
+				.keySet()
+				.stream()
+				.map(String::valueOf)
+				.noneMatch(name::equalsIgnoreCase)) {
+				config.addDataSourceProperty(name, value);
+			}
+		});
 	}
 
 }

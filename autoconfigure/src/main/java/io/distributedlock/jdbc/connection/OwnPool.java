@@ -58,15 +58,7 @@ final class OwnPool extends ConnectionSource {
 		}
 		// The session has it by its dialect: behind a pooler it may be the application's.
 		config.setTransactionIsolation(null);
-		DriverProperties.of(config.getJdbcUrl(), callTimeout).forEach((name, value) -> {
-			if (config.getDataSourceProperties()
-				.keySet()
-				.stream()
-				.map(String::valueOf)
-				.noneMatch(name::equalsIgnoreCase)) {
-				config.addDataSourceProperty(name, value);
-			}
-		});
+		HikariSupport.addMissing(config, DriverProperties.of(config.getJdbcUrl(), callTimeout));
 		SessionDataSource sessions = HikariSupport.openWithSession(config, callTimeout);
 		return new OwnPool(unstarted(config), sessions);
 	}

@@ -55,6 +55,11 @@ final class SessionDataSource extends DelegatingDataSource {
 		this.callTimeout = callTimeout;
 	}
 
+	/** Returns an opener of sessions with the same settings over another target. */
+	SessionDataSource over(DataSource other) {
+		return new SessionDataSource(other, this.initialization, this.validationQuery, this.callTimeout);
+	}
+
 	@Override
 	public Connection getConnection() throws SQLException {
 		return initialize(obtainTargetDataSource().getConnection());

@@ -316,12 +316,11 @@ public abstract class Dialect {
 	 * Acquires the row if the process may have it, else enters the wait queue if the
 	 * attempt waits and an entry is open to it. Always returns the row.
 	 * <p>
-	 * Attempts with a short statement first, which grants a free lock, and writes again
-	 * only if that would change the row. A contender that was refused already does not
-	 * expect a row without entries.
+	 * If a free row is expected, attempts with a short statement first, which grants it,
+	 * and writes again only if that would change the row.
 	 */
-	public LockRow attempt(Connection connection, RowAttempt attempt) throws SQLException {
-		if (attempt.sinceMicros() == null) {
+	public LockRow attempt(Connection connection, RowAttempt attempt, boolean expectsFree) throws SQLException {
+		if (expectsFree) {
 			long order = attemptFree(connection, attempt);
 			if (order > 0) {
 				return LockRow.granted(attempt, order);

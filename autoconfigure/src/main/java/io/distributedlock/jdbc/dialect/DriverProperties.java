@@ -18,6 +18,10 @@ public final class DriverProperties {
 
 	private static final List<String> SUBPROTOCOLS = List.of("h2", "mariadb", "mysql", "postgresql");
 
+	private static final String SOCKET_FACTORY = "socketFactory";
+
+	private static final String FACTORY = NotificationSocketFactory.class.getName();
+
 	private DriverProperties() {
 	}
 
@@ -34,6 +38,20 @@ public final class DriverProperties {
 			.stream()
 			.filter((property) -> !has(url, property.getKey()))
 			.collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
+	}
+
+	/**
+	 * Returns the properties with which a driver opens the connection that listens for
+	 * notifications. An application may have a socket factory of its own in the URL, or
+	 * in a service that the URL names. A driver that does not load classes of the
+	 * application, such as one of a container, could not create another one.
+	 * @param url the JDBC URL, or {@code null} if a {@code DataSource} opens the
+	 * connections
+	 */
+	public static Map<String, String> ofListener(@Nullable String url) {
+		boolean suits = url != null && subprotocol(url.toLowerCase(Locale.ROOT)).equals("postgresql")
+				&& !has(url, SOCKET_FACTORY) && !has(url, "service") && PostgresDialect.driverLoads(FACTORY);
+		return suits ? Map.of(SOCKET_FACTORY, FACTORY) : Map.of();
 	}
 
 	private static Map<String, String> properties(String url, Duration callTimeout) {

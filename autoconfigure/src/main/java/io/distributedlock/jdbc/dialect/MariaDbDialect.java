@@ -63,9 +63,9 @@ final class MariaDbDialect extends MySqlCompatibleDialect {
 	}
 
 	@Override
-	public LockRow attempt(Connection connection, RowAttempt attempt) throws SQLException {
+	public LockRow attempt(Connection connection, RowAttempt attempt, boolean expectsFree) throws SQLException {
 		try {
-			return super.attempt(connection, attempt);
+			return super.attempt(connection, attempt, expectsFree);
 		}
 		catch (SQLException ex) {
 			// The bound of a statement also bounds the wait for a row's lock, because

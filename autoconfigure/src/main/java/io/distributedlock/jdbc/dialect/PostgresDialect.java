@@ -258,6 +258,11 @@ public final class PostgresDialect extends Dialect {
 				&& connection.unwrap(PGConnection.class).getBackendPID() != processId(connection);
 	}
 
+	/** Whether the driver is present, and can create objects of a class by its name. */
+	static boolean driverLoads(String className) {
+		return DRIVER && ClassUtils.isPresent(className, PGConnection.class.getClassLoader());
+	}
+
 	/** Returns the id of the server's process that executes the statement. */
 	public static int processId(Connection connection) throws SQLException {
 		return Sql.query(connection, "SELECT pg_backend_pid()", (row) -> row.getInt(1)).get(0);

@@ -116,7 +116,7 @@ class RowRuleTests {
 						RowAttempt attempt = new RowAttempt(KEY, MINE, 30_000_000, "my host", ME, random.nextInt(4) > 0,
 								since);
 						step = attempt.toString();
-						returned = dialect.attempt(connection, attempt);
+						returned = dialect.attempt(connection, attempt, since == null && random.nextBoolean());
 						expected = row.attempt(attempt, now, dialect.entryMicros());
 					}
 				}
