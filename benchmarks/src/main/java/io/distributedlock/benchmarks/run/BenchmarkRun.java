@@ -46,7 +46,10 @@ final class BenchmarkRun {
 		this.progress = progress;
 	}
 
-	/** Measures everything that the options ask for. */
+	/**
+	 * Measures everything that the options ask for.
+	 * @throws IllegalStateException if the run was interrupted
+	 */
 	void run() {
 		for (Store store : this.options.stores()) {
 			try {
@@ -56,6 +59,8 @@ final class BenchmarkRun {
 				this.progress.show(store.label() + ": " + fail(store.label(), null, null, ex.toString()));
 			}
 		}
+		// What is not complete must not be published.
+		requireRunning();
 	}
 
 	private void run(Store store) {
@@ -176,7 +181,7 @@ final class BenchmarkRun {
 
 	private void requireRunning() {
 		if (this.resources.isClosing()) {
-			throw new IllegalStateException("The run is over");
+			throw new IllegalStateException("The run was interrupted: go on with --resume");
 		}
 	}
 

@@ -13,7 +13,9 @@ final class Progress {
 
 	private final PrintStream out;
 
-	private final Plan plan;
+	private final int measurements;
+
+	private final Duration estimate;
 
 	private final long beginNanos = System.nanoTime();
 
@@ -32,7 +34,8 @@ final class Progress {
 	 */
 	Progress(PrintStream out, Plan plan) {
 		this.out = out;
-		this.plan = plan;
+		this.measurements = plan.measurements();
+		this.estimate = plan.estimate();
 		show(plan.toString());
 	}
 
@@ -40,14 +43,14 @@ final class Progress {
 	void begin(String what) {
 		this.number++;
 		Duration elapsed = Duration.ofNanos(System.nanoTime() - this.beginNanos);
-		this.out.print(this.number + " of " + this.plan.measurements() + ", " + Plan.text(elapsed)
+		this.out.print(this.number + " of " + this.measurements + ", " + Plan.text(elapsed)
 				+ " elapsed, ends about " + Plan.clock(left(elapsed)) + " · " + what + ": ");
 		this.out.flush();
 	}
 
 	/** Returns how long the rest takes, if it is as slow as what has ended. */
 	private Duration left(Duration elapsed) {
-		Duration left = this.plan.estimate().minus(this.done).minus(this.skipped);
+		Duration left = this.estimate.minus(this.done).minus(this.skipped);
 		double pace = (double) elapsed.plus(CAUTION).toMillis() / this.done.plus(CAUTION).toMillis();
 		return Duration.ofMillis(Math.round(left.toMillis() * pace));
 	}

@@ -107,6 +107,10 @@ class BenchmarkRunTests {
 		try (Stream<Path> left = Files.list(this.project.resolve("benchmarks/target"))) {
 			assertThat(left.map((path) -> path.getFileName().toString())).isSubsetOf("results.json", "journal.jsonl");
 		}
+		Path results = this.project.resolve("benchmarks/target/results.json");
+		if (Files.exists(results)) {
+			assertThat(results).content().contains("\"complete\" : \"false\"");
+		}
 		await().atMost(Duration.ofSeconds(30))
 			.untilAsserted(() -> assertThat(ProcessHandle.allProcesses())
 				.noneMatch((process) -> process.info().commandLine().orElse("").contains(this.project.toString())));
