@@ -29,7 +29,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Runs with real servers and JVMs, as short as can be.
  */
-@Timeout(120)
+@Timeout(300)
 @Tag("full")
 class BenchmarkRunTests {
 
