@@ -43,8 +43,8 @@ final class Progress {
 	void begin(String what) {
 		this.number++;
 		Duration elapsed = Duration.ofNanos(System.nanoTime() - this.beginNanos);
-		this.out.print(this.number + " of " + this.measurements + ", " + Plan.text(elapsed)
-				+ " elapsed, ends about " + Plan.clock(left(elapsed)) + " · " + what + ": ");
+		this.out.print(this.number + " of " + this.measurements + ", " + Plan.text(elapsed) + " elapsed, ends about "
+				+ Plan.clock(left(elapsed)) + " · " + what + ": ");
 		this.out.flush();
 	}
 
