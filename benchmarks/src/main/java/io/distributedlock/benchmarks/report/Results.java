@@ -110,6 +110,12 @@ public record Results(Map<String, String> about, List<Row> rows, List<Failure> f
 		return new Results(about, all, failed);
 	}
 
+	/** Whether the run was to measure everything, so that no earlier results remain. */
+	boolean isOfEverything() {
+		List<String> command = List.of(this.about.getOrDefault(COMMAND, "").split(" "));
+		return command.contains("--all") && !command.contains("--store");
+	}
+
 	private boolean isLeftOut(Row row) {
 		return this.failures.stream().anyMatch((failure) -> failure.leavesNothingToCompare() && failure.isAbout(row));
 	}

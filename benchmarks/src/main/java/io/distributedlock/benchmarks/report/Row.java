@@ -27,6 +27,11 @@ public record Row(String scenario, String store, String contender, String metric
 	 */
 	public static final String OURS_TO_BEFORE = "ours/ours-before";
 
+	/** Whether a higher value is better. */
+	boolean isMoreBetter() {
+		return this.unit.endsWith("/s");
+	}
+
 	/** Returns the row with figures that are no longer than what was measured. */
 	Row rounded() {
 		return new Row(this.scenario, this.store, this.contender, this.metric, round(this.value), this.unit,

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.benchmarks.Store;
 import io.distributedlock.benchmarks.contender.Library;
+import io.distributedlock.benchmarks.scenario.Measurement;
 
 /**
  * The rows of one figure: a line for each contender, a column for each store.
@@ -60,6 +61,13 @@ record Selection(List<Row> rows) {
 		Map<String, Row> rows = new LinkedHashMap<>();
 		this.rows.stream().filter((row) -> row.store().equals(store)).forEach((row) -> rows.put(row.contender(), row));
 		return rows;
+	}
+
+	/**
+	 * Returns the same figure of JVMs that were not warm; without rows if there is none.
+	 */
+	static Selection cold(Results results, String scenario, String metric) {
+		return of(results, scenario, metric + Measurement.COLD);
 	}
 
 	@Nullable Row find(String store, String contender) {

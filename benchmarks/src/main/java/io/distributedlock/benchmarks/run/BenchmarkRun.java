@@ -1,8 +1,6 @@
 package io.distributedlock.benchmarks.run;
 
-import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 
@@ -13,7 +11,6 @@ import io.distributedlock.benchmarks.contender.Library;
 import io.distributedlock.benchmarks.report.Failure;
 import io.distributedlock.benchmarks.scenario.Measurement;
 import io.distributedlock.benchmarks.scenario.Scenario;
-import io.distributedlock.benchmarks.scenario.Scenarios;
 import io.distributedlock.benchmarks.scenario.SharedMemory;
 import io.distributedlock.benchmarks.server.StoreServer;
 
@@ -36,66 +33,38 @@ final class BenchmarkRun {
 
 	private final RunRecord record;
 
+	private final Plan plan;
+
 	private final Progress progress;
 
-	BenchmarkRun(Options options, RunFolder folder, RunResources resources, RunRecord record, Progress progress) {
-		this.options = options;
+	BenchmarkRun(Plan plan, RunFolder folder, RunResources resources, RunRecord record, Progress progress) {
+		this.plan = plan;
+		this.options = plan.options();
 		this.folder = folder;
 		this.resources = resources;
 		this.record = record;
 		this.progress = progress;
 	}
 
-	/** Returns about how long a run takes. */
-	static Duration estimate(Options options) {
-		Duration all = Duration.ZERO;
-		for (Store store : options.stores()) {
-			for (Scenario scenario : scenarios(options)) {
-				int contenders = contenders(options, scenario, store).size();
-				for (int round = 0; round < scenario.rounds(options.rounds()); round++) {
-					all = all.plus(estimate(options, scenario, round).multipliedBy(contenders));
-				}
-			}
-		}
-		return all;
-	}
-
-	private static Duration estimate(Options options, Scenario scenario, int round) {
-		Duration estimate = scenario.estimate(options.duration());
-		boolean warm = scenario.needsEmptyStore() || (options.quick() && round > 0);
-		// A JVM needs about a second to start.
-		return warm ? estimate : estimate.plus(options.warmUp()).plusMillis(300);
-	}
-
-	private static List<Scenario> scenarios(Options options) {
-		return Scenarios.all()
-			.stream()
-			.filter((scenario) -> options.asksFor(scenario.name(), Scenarios.isQuick(scenario)))
-			.toList();
-	}
-
-	private static List<Library> contenders(Options options, Scenario scenario, Store store) {
-		return Arrays.stream(Library.values())
-			.filter((library) -> options.asksFor(library) && scenario.suits(library, store))
-			.toList();
-	}
-
-	/** Measures everything that the options ask for. */
+	/**
+	 * Measures everything that the options ask for.
+	 * @throws IllegalStateException if the run was interrupted
+	 */
 	void run() {
 		for (Store store : this.options.stores()) {
 			try {
 				run(store);
 			}
 			catch (RuntimeException ex) {
-				fail(store.label(), null, null, ex.toString());
+				this.progress.show(store.label() + ": " + fail(store.label(), null, null, ex.toString()));
 			}
 		}
+		// What is not complete must not be published.
+		requireRunning();
 	}
 
 	private void run(Store store) {
-		List<Scenario> scenarios = scenarios(this.options).stream()
-			.filter((scenario) -> !contenders(this.options, scenario, store).isEmpty())
-			.toList();
+		List<Scenario> scenarios = this.plan.scenarios(store);
 		List<Scenario> shared = scenarios.stream().filter((scenario) -> !scenario.needsEmptyStore()).toList();
 		if (!shared.isEmpty()) {
 			StoreServer server = start(store);
@@ -122,7 +91,7 @@ final class BenchmarkRun {
 	private void measureShared(StoreServer server, List<Scenario> scenarios) {
 		ServerUnderTest target = target(server);
 		for (int round = 0; round < this.options.rounds(); round++) {
-			if (round > 0 && !this.options.quick()) {
+			if (round > 0 && this.options.extent() != Options.Extent.QUICK) {
 				this.resources.close(target.workers());
 				target = target(server);
 			}
@@ -142,8 +111,11 @@ final class BenchmarkRun {
 	}
 
 	private void measureInTurn(ServerUnderTest target, Scenario scenario, int round) {
-		for (Library library : order(contenders(this.options, scenario, target.server().endpoint().store()), round)) {
-			measure(target, scenario, library, round);
+		Store store = target.server().endpoint().store();
+		for (Library library : order(this.plan.contenders(scenario, store), round)) {
+			if (!skip(store, scenario, library, round)) {
+				measure(target, scenario, library, round);
+			}
 		}
 	}
 
@@ -162,7 +134,10 @@ final class BenchmarkRun {
 	}
 
 	private void measureAlone(Store store, Scenario scenario) {
-		for (Library library : contenders(this.options, scenario, store)) {
+		for (Library library : this.plan.contenders(scenario, store)) {
+			if (skip(store, scenario, library, 0)) {
+				continue;
+			}
 			StoreServer server = start(store);
 			try {
 				ServerUnderTest target = target(server);
@@ -175,43 +150,48 @@ final class BenchmarkRun {
 		}
 	}
 
+	/** Passes over a contender that was measured or has failed already. */
+	private boolean skip(Store store, Scenario scenario, Library library, int round) {
+		boolean settled = this.record.isSettled(scenario.name(), store.label(), library, round);
+		if (settled) {
+			this.progress.skip(this.plan.estimate(scenario, store, round));
+		}
+		return settled;
+	}
+
 	private void measure(ServerUnderTest target, Scenario scenario, Library library, int round) {
 		requireRunning();
-		String store = target.server().endpoint().store().label();
-		String what = store + " · " + scenario.name() + " · " + library.label() + " · round " + (round + 1);
-		String result = "failed";
+		Store store = target.server().endpoint().store();
+		this.progress
+			.begin(store.label() + " · " + scenario.name() + " · " + library.label() + " · round " + (round + 1));
+		String result = "not measured";
 		try {
 			Measurement measurement = new ContenderTrial(library, scenario, this.options, target).measure();
-			result = measurement.figures().get(0).toString();
-			if (measurement.isViolation()) {
-				this.record.exclude(scenario.name(), store, library);
-				fail(store, scenario, library, "two holders at once: " + measurement.figures());
-			}
-			else {
-				requireRunning();
-				this.record.add(scenario.name(), store, library, round, measurement);
-			}
+			requireRunning();
+			this.record.add(scenario.name(), store.label(), library, round, measurement);
+			result = measurement.isViolation() ? RunRecord.VIOLATION : measurement.figures().get(0).toString();
 		}
 		catch (Exception ex) {
-			fail(store, scenario, library, ex.toString());
+			result = fail(store.label(), scenario, library, ex.toString());
 		}
-		this.progress.ended(estimate(this.options, scenario, round), what + ": " + result);
+		finally {
+			this.progress.ended(this.plan.estimate(scenario, store, round), result);
+		}
 	}
 
 	private void requireRunning() {
 		if (this.resources.isClosing()) {
-			throw new IllegalStateException("The run is over");
+			throw new IllegalStateException("The run was interrupted: go on with --resume");
 		}
 	}
 
-	private void fail(String store, @Nullable Scenario scenario, @Nullable Library library, String why) {
+	private String fail(String store, @Nullable Scenario scenario, @Nullable Library library, String why) {
+		String reason = why.lines().findFirst().orElse(why).replaceFirst(WRAPPER, "");
 		if (!this.resources.isClosing()) {
-			String reason = why.lines().findFirst().orElse(why).replaceFirst(WRAPPER, "");
-			Failure failure = new Failure(store, (scenario != null) ? scenario.name() : null,
-					(library != null) ? library.label() : null, reason);
-			this.record.fail(failure);
-			this.progress.show("FAILED: " + failure);
+			this.record.fail(new Failure(store, (scenario != null) ? scenario.name() : null,
+					(library != null) ? library.label() : null, reason));
 		}
+		return "FAILED: " + reason;
 	}
 
 }

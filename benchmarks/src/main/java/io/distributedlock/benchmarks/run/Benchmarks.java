@@ -5,7 +5,6 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 
 import io.distributedlock.benchmarks.contender.Library;
@@ -23,6 +22,10 @@ public final class Benchmarks {
 	private static final int WRONG_USAGE = 2;
 
 	private static final String RESULTS = "benchmarks/target/results.json";
+
+	private static final String ESTIMATE = "--estimate";
+
+	private static final String RESUME = "--resume";
 
 	private static final String PUBLISHED = "docs/performance.json";
 
@@ -49,9 +52,20 @@ public final class Benchmarks {
 			StartupMain.main(new String[0]);
 			return;
 		}
-		Options options;
+		List<String> measured = rest.stream()
+			.filter((argument) -> !List.of(ESTIMATE, RESUME).contains(argument))
+			.toList();
+		Plan plan;
+		Journal journal;
 		try {
-			options = Options.parse(rest);
+			plan = new Plan(Options.parse(measured));
+			if (rest.contains(ESTIMATE)) {
+				out.println(plan);
+				return;
+			}
+			Path file = project.resolve("benchmarks/target/journal.jsonl");
+			String command = String.join(" ", measured);
+			journal = rest.contains(RESUME) ? Journal.resume(file, command) : Journal.begin(file, command);
 		}
 		catch (IllegalArgumentException ex) {
 			out.println(ex.getMessage());
@@ -59,11 +73,14 @@ public final class Benchmarks {
 			System.exit(WRONG_USAGE);
 			return;
 		}
-		Results results = run(options, project.resolve("benchmarks/target"), String.join(" ", rest), out);
+		Results results = run(plan, project.resolve("benchmarks/target"), String.join(" ", measured), journal, out);
 		out.println();
 		out.print(ResultsTable.of(results.rows()));
 		results.failures().forEach((failure) -> out.println("FAILED: " + failure));
 		out.println("Written to " + RESULTS);
+		if (plan.options().extent() == Options.Extent.ALL && publish(project, out) != 0) {
+			System.exit(WRONG_USAGE);
+		}
 		System.exit(results.failures().isEmpty() ? 0 : 1);
 	}
 
@@ -96,31 +113,30 @@ public final class Benchmarks {
 			out.println("Written: " + PerformancePage.of(project).write());
 			return 0;
 		}
-		catch (IllegalStateException ex) {
+		catch (IllegalArgumentException ex) {
 			out.println(ex.getMessage());
 			return WRONG_USAGE;
 		}
 	}
 
-	private static Results run(Options options, Path target, String arguments, PrintStream out)
+	private static Results run(Plan plan, Path target, String arguments, Journal journal, PrintStream out)
 			throws IOException, InterruptedException {
 		try (RunResources resources = new RunResources()) {
 			RunFolder folder = resources.add(RunFolder.create(target));
 			// Libraries unpack servers there.
 			System.setProperty("java.io.tmpdir", folder.path().toString());
-			RunRecord record = new RunRecord(target.resolve("results.json"), folder, arguments);
-			boolean inProcess = options.asksFor(InProcess.NAME, false);
-			Duration estimate = BenchmarkRun.estimate(options);
-			Progress progress = new Progress(out, inProcess ? estimate.plus(InProcess.estimate(options)) : estimate);
-			if (inProcess) {
+			RunRecord record = new RunRecord(target.resolve("results.json"), folder, arguments, journal);
+			Progress progress = new Progress(out, plan);
+			if (plan.options().asksFor(InProcess.NAME, false)) {
 				try {
-					InProcess.run(options, folder, record, progress);
+					InProcess.run(plan.options(), folder, record, progress);
 				}
 				catch (WorkerException ex) {
 					record.fail(new Failure("local", InProcess.NAME, Library.OURS.label(), ex.toString()));
+					progress.show("FAILED: " + ex);
 				}
 			}
-			new BenchmarkRun(options, folder, resources, record, progress).run();
+			new BenchmarkRun(plan, folder, resources, record, progress).run();
 			record.complete();
 			return record.results();
 		}

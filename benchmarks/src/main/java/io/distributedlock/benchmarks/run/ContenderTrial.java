@@ -106,7 +106,9 @@ final class ContenderTrial implements Trial {
 
 	/** Returns how long a task may take before the trial is given up. */
 	private Duration limit() {
-		return SHORTEST_LIMIT.plus(this.scenario.estimate(this.options.duration()).multipliedBy(5));
+		return SHORTEST_LIMIT
+			.plus(this.scenario.estimate(this.options.duration(), this.server.server().endpoint().store())
+				.multipliedBy(5));
 	}
 
 	@Override

@@ -5,6 +5,7 @@ import java.io.OutputStream;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 
@@ -32,8 +33,10 @@ final class InProcess {
 	private InProcess() {
 	}
 
-	static Duration estimate(Options options) {
-		return ROUND.multipliedBy((long) builds(options).size() * rounds(options));
+	/** Returns about how long each measurement takes; none if it is not asked for. */
+	static List<Duration> estimates(Options options) {
+		boolean asked = options.asksFor(NAME, false);
+		return asked ? Collections.nCopies(builds(options).size() * rounds(options), ROUND) : List.of();
 	}
 
 	private static int rounds(Options options) {
@@ -48,12 +51,17 @@ final class InProcess {
 			throws IOException, InterruptedException {
 		for (int round = 0; round < rounds(options); round++) {
 			for (Library build : BenchmarkRun.order(builds(options), round)) {
+				if (record.isSettled(NAME, STORE, build, round)) {
+					progress.skip(ROUND);
+					continue;
+				}
+				progress.begin(NAME + " · " + build.label() + " · round " + (round + 1));
 				String classPath = (build == Library.OURS) ? ClassPath.current()
 						: ClassPath.with(options.requireOursBefore());
-				for (JsonNode benchmark : measure(build, classPath, folder)) {
-					record.add(NAME, STORE, build, round, new Measurement(figures(benchmark), Map.of()));
-				}
-				progress.ended(ROUND, NAME + " · " + build.label() + " · round " + (round + 1));
+				List<Figure> figures = new ArrayList<>();
+				measure(build, classPath, folder).forEach((benchmark) -> figures.addAll(figures(benchmark)));
+				record.add(NAME, STORE, build, round, new Measurement(figures, Map.of()));
+				progress.ended(ROUND, figures.get(0).toString());
 			}
 		}
 	}
@@ -61,7 +69,8 @@ final class InProcess {
 	private static JsonNode measure(Library build, String classPath, RunFolder folder)
 			throws IOException, InterruptedException {
 		Path results = folder.path().resolve("jmh.json");
-		Process jmh = Jvm.start(classPath, folder.path(), folder.log(build), InProcessMain.class, results.toString());
+		Process jmh = Jvm.start(classPath, "1g", folder.path(), folder.log(build), InProcessMain.class,
+				results.toString());
 		jmh.getInputStream().transferTo(OutputStream.nullOutputStream());
 		if (jmh.waitFor() != 0) {
 			throw new WorkerException("JMH has failed with exit status " + jmh.exitValue());

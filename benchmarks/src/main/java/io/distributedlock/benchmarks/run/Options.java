@@ -27,30 +27,36 @@ import io.distributedlock.benchmarks.scenario.Scenarios;
  * @param only the contenders; empty means all
  * @param duration how long each contender is measured in a round
  * @param rounds how often each contender is measured
- * @param quick whether this is the short run, which starts JVMs once
+ * @param extent how much is measured, and how long, where nothing else is asked for
  * @param oursBefore a jar of another build of this library, or {@code null}
  */
 record Options(List<String> scenarios, List<Store> stores, Set<Library> only, Duration duration, int rounds,
-		boolean quick, @Nullable Path oursBefore) {
+		Extent extent, @Nullable Path oursBefore) {
 
 	static final String USAGE = """
 			Usage: benchmarks/run.sh [SCENARIO...] [--store STORE] [--only CONTENDER,...] [--seconds N] [--rounds N]
 			                         [--quick] [--ours-before JAR]
+			       benchmarks/run.sh --all [--store STORE] [--seconds N] [--rounds N]
 			       benchmarks/run.sh --publish | --report | --startup
 			  SCENARIO            %s,
 			                      or %s for costs without a store (default: all)
 			  --store STORE       %s (default: all; may be repeated)
 			  --only CONTENDER    %s (default: all)
-			  --seconds N         how long each contender is measured in a round (default: 5; quick: 1)
-			  --rounds N          how often each contender is measured (default: 5; quick: 3)
+			  --seconds N         how long each contender is measured in a round (default: 5; quick: 1; all: 2)
+			  --rounds N          how often each contender is measured (default: 5; quick and all: 3)
 			  --quick             the main scenarios within ten minutes for each store
+			  --all               everything in at most three hours, then --publish; of all stores it replaces
+			                      all published results
+			  --estimate          shows how long the other arguments take, and measures nothing
+			  --resume            goes on with a run of the same other arguments that was interrupted,
+			                      or measures again what has failed in it
 			  --ours-before JAR   measures another build of this library beside this one
 			  --publish           replaces the published results of the scenarios and stores of the last run
 			                      (docs/performance.json), then does what --report does
 			  --report            writes the tables and plots of docs/performance.md from docs/performance.json
 			  --startup           measures what the library costs an application of 500 beans at its start,
 			                      since JDK 25 also with an AOT cache
-			Results: benchmarks/target/results.json, written after each measurement. Without --quick a run takes hours.
+			Results: benchmarks/target/results.json, written after each measurement.
 			""".formatted(names(Scenarios.all().stream().map(Scenario::name)), InProcess.NAME,
 			names(Arrays.stream(Store.values()).map(Store::label)),
 			names(Arrays.stream(Library.values()).map(Library::label)));
@@ -67,15 +73,15 @@ record Options(List<String> scenarios, List<Store> stores, Set<Library> only, Du
 		List<String> scenarios = new ArrayList<>();
 		List<Store> stores = new ArrayList<>();
 		Set<Library> only = Set.of();
-		boolean quick = arguments.contains("--quick");
-		int seconds = quick ? 1 : 5;
-		int rounds = quick ? 3 : 5;
+		Extent extent = Extent.of(arguments);
+		int seconds = extent.seconds;
+		int rounds = extent.rounds;
 		Path oursBefore = null;
 		Iterator<String> rest = arguments.iterator();
 		while (rest.hasNext()) {
 			String argument = rest.next();
 			switch (argument) {
-				case "--quick" -> {
+				case "--quick", "--all" -> {
 					// Seen above, because it sets the defaults of others.
 				}
 				case "--store" -> stores.add(Store.of(value(argument, rest)));
@@ -86,8 +92,14 @@ record Options(List<String> scenarios, List<Store> stores, Set<Library> only, Du
 				default -> scenarios.add(scenario(argument));
 			}
 		}
+		if (extent == Extent.ALL && arguments.contains("--quick")) {
+			throw new IllegalArgumentException("--all and --quick exclude each other");
+		}
+		if (extent == Extent.ALL && !(scenarios.isEmpty() && only.isEmpty() && oursBefore == null)) {
+			throw new IllegalArgumentException("--all measures every scenario and contender, and this build alone");
+		}
 		return new Options(List.copyOf(scenarios), stores.isEmpty() ? List.of(Store.values()) : List.copyOf(stores),
-				only, Duration.ofSeconds(seconds), rounds, quick, oursBefore);
+				only, Duration.ofSeconds(seconds), rounds, extent, oursBefore);
 	}
 
 	private static String value(String option, Iterator<String> rest) {
@@ -128,7 +140,8 @@ record Options(List<String> scenarios, List<Store> stores, Set<Library> only, Du
 
 	/** Whether a scenario is asked for. */
 	boolean asksFor(String scenario, boolean partOfQuick) {
-		return this.scenarios.isEmpty() ? (partOfQuick || !this.quick) : this.scenarios.contains(scenario);
+		return this.scenarios.isEmpty() ? (partOfQuick || this.extent != Extent.QUICK)
+				: this.scenarios.contains(scenario);
 	}
 
 	/** Whether a contender takes part. */
@@ -144,7 +157,40 @@ record Options(List<String> scenarios, List<Store> stores, Set<Library> only, Du
 
 	/** Returns how long the JVMs of a contender work before they are measured. */
 	Duration warmUp() {
-		return this.quick ? Duration.ofSeconds(2) : Duration.ofSeconds(5);
+		return Duration.ofSeconds(this.extent.warmUpSeconds);
+	}
+
+	/** How much is measured, and how long. */
+	enum Extent {
+
+		/** What is named, or all of it. */
+		NAMED(5, 5, 5),
+
+		/** The main scenarios, by JVMs that are started once. */
+		QUICK(1, 3, 2),
+
+		/** Everything, for {@code docs/performance.md}, in at most three hours. */
+		ALL(2, 3, 3);
+
+		private final int seconds;
+
+		private final int rounds;
+
+		private final int warmUpSeconds;
+
+		Extent(int seconds, int rounds, int warmUpSeconds) {
+			this.seconds = seconds;
+			this.rounds = rounds;
+			this.warmUpSeconds = warmUpSeconds;
+		}
+
+		private static Extent of(List<String> arguments) {
+			if (arguments.contains("--all")) {
+				return ALL;
+			}
+			return arguments.contains("--quick") ? QUICK : NAMED;
+		}
+
 	}
 
 }

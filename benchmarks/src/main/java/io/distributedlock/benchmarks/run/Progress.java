@@ -2,51 +2,77 @@ package io.distributedlock.benchmarks.run;
 
 import java.io.PrintStream;
 import java.time.Duration;
-import java.util.Locale;
 
 /**
- * Shows how far a run is, and about how long it still takes.
+ * Shows what is measured now, how far the run is, and when it is expected to end.
  */
 final class Progress {
 
+	/** So that one measurement that takes long does not say much about all others. */
+	private static final Duration CAUTION = Duration.ofMinutes(1);
+
 	private final PrintStream out;
 
-	private final long beginNanos = System.nanoTime();
+	private final int measurements;
 
 	private final Duration estimate;
 
+	private final long beginNanos = System.nanoTime();
+
+	/** How long the measurements that have ended were thought to take. */
 	private Duration done = Duration.ZERO;
+
+	/** How long the measurements that were not necessary were thought to take. */
+	private Duration skipped = Duration.ZERO;
+
+	private int number;
 
 	/**
 	 * Begins, and shows about how long the run takes.
 	 * @param out where to
-	 * @param estimate about how long all steps take
+	 * @param plan the measurements of the run
 	 */
-	Progress(PrintStream out, Duration estimate) {
+	Progress(PrintStream out, Plan plan) {
 		this.out = out;
-		this.estimate = estimate;
-		show("This takes about " + text(estimate.toSeconds()) + " minutes");
+		this.measurements = plan.measurements();
+		this.estimate = plan.estimate();
+		show(plan.toString());
+	}
+
+	/** Shows what is measured now, and leaves the line open for the result. */
+	void begin(String what) {
+		this.number++;
+		Duration elapsed = Duration.ofNanos(System.nanoTime() - this.beginNanos);
+		this.out.print(this.number + " of " + this.measurements + ", " + Plan.text(elapsed) + " elapsed, ends about "
+				+ Plan.clock(left(elapsed)) + " · " + what + ": ");
+		this.out.flush();
+	}
+
+	/** Returns how long the rest takes, if it is as slow as what has ended. */
+	private Duration left(Duration elapsed) {
+		Duration left = this.estimate.minus(this.done).minus(this.skipped);
+		double pace = (double) elapsed.plus(CAUTION).toMillis() / this.done.plus(CAUTION).toMillis();
+		return Duration.ofMillis(Math.round(left.toMillis() * pace));
 	}
 
 	/**
-	 * Shows that a step has ended.
-	 * @param step how long it was thought to take
-	 * @param what what it was, and its result
+	 * Shows the result of a measurement.
+	 * @param estimate how long it was thought to take
+	 * @param result what it has found
 	 */
-	void ended(Duration step, String what) {
-		this.done = this.done.plus(step);
-		double share = Math.min(1, (double) this.done.toMillis() / Math.max(1, this.estimate.toMillis()));
-		double elapsed = (System.nanoTime() - this.beginNanos) / 1e9;
-		show(String.format(Locale.ROOT, "[%3d %%, about %s left] %s", Math.round(100 * share),
-				text(Math.round(elapsed / share * (1 - share))), what));
+	void ended(Duration estimate, String result) {
+		this.done = this.done.plus(estimate);
+		show(result);
+	}
+
+	/** Passes over a measurement that is not necessary. */
+	void skip(Duration estimate) {
+		this.number++;
+		this.skipped = this.skipped.plus(estimate);
 	}
 
 	void show(String what) {
 		this.out.println(what);
-	}
-
-	private static String text(long seconds) {
-		return String.format(Locale.ROOT, "%d:%02d", seconds / 60, seconds % 60);
 	}
 
 }

@@ -18,6 +18,12 @@ final class WorkerPool implements AutoCloseable {
 	/** More JVMs of a contender would disturb the trials of the others. */
 	private static final int KEPT = 2;
 
+	/** Eight JVMs fit into the memory of a small machine beside the server. */
+	private static final String SMALL = "512m";
+
+	/** For tens of thousands of locks, or fifty applications. */
+	private static final String LARGE = "2g";
+
 	private final Endpoint server;
 
 	private final RunFolder folder;
@@ -36,7 +42,7 @@ final class WorkerPool implements AutoCloseable {
 	List<Worker> get(Library library, int count) {
 		List<Worker> started = started(library);
 		while (started.size() < count) {
-			started.add(start(library, LeaseMode.FIXED));
+			started.add(start(library, LeaseMode.FIXED, SMALL));
 		}
 		return List.copyOf(started.subList(0, count));
 	}
@@ -47,9 +53,13 @@ final class WorkerPool implements AutoCloseable {
 
 	/** Starts a JVM that the caller closes. */
 	Worker start(Library library, LeaseMode mode) {
+		return start(library, mode, LARGE);
+	}
+
+	private Worker start(Library library, LeaseMode mode, String heap) {
 		String classPath = (library == Library.OURS_BEFORE) ? ClassPath.with(this.options.requireOursBefore())
 				: ClassPath.current();
-		return new Worker(Jvm.start(classPath, this.folder.path(), this.folder.log(library), WorkerMain.class,
+		return new Worker(Jvm.start(classPath, heap, this.folder.path(), this.folder.log(library), WorkerMain.class,
 				library.label(), mode.name(), this.server.store().label(), this.server.address(),
 				this.folder.memory().toString()));
 	}

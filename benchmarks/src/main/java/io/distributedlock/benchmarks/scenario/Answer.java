@@ -1,11 +1,8 @@
 package io.distributedlock.benchmarks.scenario;
 
-import java.nio.ByteBuffer;
-import java.util.Base64;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.zip.DataFormatException;
 
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
@@ -33,11 +30,7 @@ public record Answer(Map<String, Double> values, @Nullable String latencies) {
 	}
 
 	Answer with(Histogram histogram) {
-		ByteBuffer bytes = ByteBuffer.allocate(histogram.getNeededByteBufferCapacity());
-		int length = histogram.encodeIntoCompressedByteBuffer(bytes);
-		byte[] encoded = new byte[length];
-		bytes.flip().get(encoded);
-		return new Answer(this.values, Base64.getEncoder().encodeToString(encoded));
+		return new Answer(this.values, Latencies.encode(histogram));
 	}
 
 	double value(String name) {
@@ -57,13 +50,7 @@ public record Answer(Map<String, Double> values, @Nullable String latencies) {
 		Histogram all = Latencies.newHistogram();
 		for (Answer answer : answers) {
 			if (answer.latencies != null) {
-				try {
-					all.add(Histogram.decodeFromCompressedByteBuffer(
-							ByteBuffer.wrap(Base64.getDecoder().decode(answer.latencies)), 0));
-				}
-				catch (DataFormatException ex) {
-					throw new IllegalStateException(ex);
-				}
+				all.add(Latencies.decode(answer.latencies));
 			}
 		}
 		return all;

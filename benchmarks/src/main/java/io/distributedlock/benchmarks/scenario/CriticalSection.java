@@ -51,6 +51,11 @@ final class CriticalSection {
 		this.memory.clear();
 	}
 
+	/** Returns how often the section was left, by all holders. */
+	long executions() {
+		return this.memory.get(Slot.COUNTER);
+	}
+
 	/** Returns how often the holder was another one than before. */
 	long handOvers() {
 		return this.memory.get(Slot.HAND_OVERS);
@@ -61,7 +66,7 @@ final class CriticalSection {
 	 * @param executions how often the section was left
 	 */
 	List<Figure> figures(double executions) {
-		return List.of(new Figure(Figure.LOST_UPDATES, executions - this.memory.get(Slot.COUNTER), "count"),
+		return List.of(new Figure(Figure.LOST_UPDATES, executions - executions(), "count"),
 				new Figure(Figure.OVERLAPS, this.memory.get(Slot.OVERLAPS), "count"));
 	}
 

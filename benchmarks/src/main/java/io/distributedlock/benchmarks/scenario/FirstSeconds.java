@@ -30,8 +30,8 @@ final class FirstSeconds implements Scenario {
 	}
 
 	@Override
-	public Duration estimate(Duration duration) {
-		return Duration.ofSeconds(5);
+	public Duration estimate(Duration duration, Store store) {
+		return Duration.ofSeconds(2);
 	}
 
 	@Override

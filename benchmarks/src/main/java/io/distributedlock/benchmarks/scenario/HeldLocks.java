@@ -1,6 +1,7 @@
 package io.distributedlock.benchmarks.scenario;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 
 import io.distributedlock.benchmarks.Store;
@@ -10,7 +11,7 @@ import io.distributedlock.benchmarks.contender.Library;
 import io.distributedlock.benchmarks.server.Counters;
 
 /**
- * One process that holds 10,000 locks for longer than their lease, also after it has
+ * One process that holds 10,000 locks, for longer than their lease or after it has
  * acquired and released them all a number of times. The heap of a lock is what the second
  * half of them adds, so that it has no part in what is there once. The memory of the
  * harness itself is measured with handles that lock nothing, and subtracted.
@@ -22,6 +23,9 @@ final class HeldLocks implements Scenario {
 	private static final int HALF = LOCKS / 2;
 
 	private static final Duration HOLD = Duration.ofSeconds(40);
+
+	/** A store that waits for the disk would take half an hour. */
+	private static final Duration LONGEST_REFILLING = Duration.ofSeconds(20);
 
 	private static final String STEP = "step";
 
@@ -60,8 +64,8 @@ final class HeldLocks implements Scenario {
 	}
 
 	@Override
-	public Duration estimate(Duration duration) {
-		return HOLD.plusSeconds(15 + 4L * this.refills);
+	public Duration estimate(Duration duration, Store store) {
+		return ((this.refills == 0) ? HOLD : LONGEST_REFILLING).plusSeconds(12);
 	}
 
 	@Override
@@ -72,8 +76,22 @@ final class HeldLocks implements Scenario {
 		run(trial, Step.RELEASE);
 		Answer empty = run(trial, Step.LOOK);
 		long sizeBefore = trial.size();
-		double half = run(trial, Step.ACQUIRE).value("heap");
+		Answer half = run(trial, Step.ACQUIRE);
 		Answer held = run(trial, Step.ACQUIRE_OTHERS);
+		Measurement measurement = Measurement
+			.of(new Figure("heap", (held.value("heap") - half.value("heap") - harness) / HALF, "bytes per lock"))
+			.with("threads", held.value("threads") - empty.value("threads"), "count")
+			.with((this.refills == 0) ? hold(trial) : List.of(new Figure("refills", half.value("refills"), "count")));
+		double kept = (double) trial.size() - sizeBefore;
+		run(trial, Step.RELEASE);
+		Answer released = run(trial, Step.LOOK);
+		return measurement.with("heap-left", (released.value("heap") - empty.value("heap")) / LOCKS, "bytes per lock")
+			.with("entries-held", kept, "count")
+			.with("entries-left", (double) trial.size() - sizeBefore, "count");
+	}
+
+	/** Holds the locks for longer than their lease. */
+	private List<Figure> hold(Trial trial) throws InterruptedException {
 		Counters before = trial.counters();
 		double cpuBefore = run(trial, Step.LOOK_AT_CPU).value("cpu");
 		long begin = System.nanoTime();
@@ -81,17 +99,10 @@ final class HeldLocks implements Scenario {
 		double nanos = System.nanoTime() - begin;
 		double cpu = run(trial, Step.LOOK_AT_CPU).value("cpu") - cpuBefore;
 		Counters counted = trial.counters().since(before);
-		double kept = (double) trial.size() - sizeBefore;
-		run(trial, Step.RELEASE);
-		Answer released = run(trial, Step.LOOK);
-		return Measurement.of(new Figure("heap", (held.value("heap") - half - harness) / HALF, "bytes per lock"))
-			.with("threads", held.value("threads") - empty.value("threads"), "count")
-			.with("cpu", 100 * cpu / nanos, "% of a processor")
+		return Measurement.of(new Figure("cpu", 100 * cpu / nanos, "% of a processor"))
 			.with("commands", counted.commands(), nanos / 1e9, "per second")
 			.with("writes", counted.writes(), nanos / 1e9, "per second")
-			.with("heap-left", (released.value("heap") - empty.value("heap")) / LOCKS, "bytes per lock")
-			.with("entries-held", kept, "count")
-			.with("entries-left", (double) trial.size() - sizeBefore, "count");
+			.figures();
 	}
 
 	@SuppressWarnings("EnumOrdinal") // to a JVM with the same class
@@ -110,11 +121,9 @@ final class HeldLocks implements Scenario {
 			case HOLD_NOTHING -> this.holders.acquire(HeldLocks::nothing, 0, HALF);
 			case HOLD_NOTHING_ELSE -> this.holders.acquire(HeldLocks::nothing, HALF, LOCKS);
 			case ACQUIRE -> {
-				for (int i = 0; i < this.refills; i++) {
-					this.holders.acquire(worker.contender()::acquire, 0, LOCKS);
-					this.holders.release();
-				}
+				int refilled = refill(worker);
 				this.holders.acquire(worker.contender()::acquire, 0, HALF);
+				return Footprint.now().answer().with("refills", refilled);
 			}
 			case ACQUIRE_OTHERS -> this.holders.acquire(worker.contender()::acquire, HALF, LOCKS);
 			case RELEASE -> this.holders.release();
@@ -126,6 +135,18 @@ final class HeldLocks implements Scenario {
 			}
 		}
 		return Footprint.now().answer();
+	}
+
+	/** Acquires and releases all locks, as often as is asked for or there is time. */
+	private int refill(WorkerContext worker) throws Exception {
+		long begin = System.nanoTime();
+		int refilled = 0;
+		while (refilled < this.refills && System.nanoTime() - begin < LONGEST_REFILLING.toNanos()) {
+			this.holders.acquire(worker.contender()::acquire, 0, LOCKS);
+			this.holders.release();
+			refilled++;
+		}
+		return refilled;
 	}
 
 	/** Returns a handle of one reference, as those of the contenders are. */

@@ -1,6 +1,7 @@
 package io.distributedlock.benchmarks.scenario;
 
 import java.time.Duration;
+import java.util.DoubleSummaryStatistics;
 import java.util.List;
 
 import org.HdrHistogram.Histogram;
@@ -54,13 +55,20 @@ final class HotKey implements Scenario {
 		double seconds = trial.duration().toMillis() / 1e3;
 		double fewest = answers.stream().mapToDouble((answer) -> answer.value("fewest")).min().orElseThrow();
 		double most = answers.stream().mapToDouble((answer) -> answer.value("most")).max().orElseThrow();
-		double share = answers.stream().mapToDouble((answer) -> answer.value("in-time")).max().orElseThrow();
+		DoubleSummaryStatistics processes = answers.stream()
+			.mapToDouble((answer) -> answer.value("in-time"))
+			.summaryStatistics();
 		return Measurement.of(new Figure("throughput", inTime / seconds, "locks/s"))
 			.with("hand-overs", inTime / seconds * section.handOvers() / Math.max(1, all), "hand-overs/s")
 			.with("wait", Answer.latencies(answers))
 			.withCosts(counted, all)
 			.with("thread-unfairness", most / Math.max(1, fewest), "max/min")
-			.with("largest-share", 100 * share / Math.max(1, inTime), "%")
+			.with("fewest-of-a-process", processes.getMin() / seconds, "locks/s")
+			.with("most-of-a-process", processes.getMax() / seconds, "locks/s")
+			.with("largest-share", 100 * processes.getMax() / Math.max(1, inTime), "%")
+			.with("passed-over",
+					answers.stream().mapToDouble((answer) -> answer.value("passed-over")).max().orElseThrow(),
+					"locks of others")
 			.with("not-acquired", Answer.sum(answers, "not-acquired"), "count")
 			.with(section.figures(all));
 	}
@@ -70,9 +78,9 @@ final class HotKey implements Scenario {
 	}
 
 	@Override
-	public Duration estimate(Duration duration) {
-		// The waiters of the end are still served.
-		return duration.plusMillis(400L + 300L * this.processes);
+	public Duration estimate(Duration duration, Store store) {
+		// All JVMs start at once, and the waiters of the end are still served.
+		return duration.plusSeconds(this.processes);
 	}
 
 	@Override
@@ -94,6 +102,7 @@ final class HotKey implements Scenario {
 			.with("in-time", served.stream().mapToLong(Served::inTime).sum())
 			.with("fewest", served.stream().mapToLong(Served::inTime).min().orElse(0))
 			.with("most", served.stream().mapToLong(Served::inTime).max().orElse(0))
+			.with("passed-over", served.stream().mapToLong(Served::passedOver).max().orElse(0))
 			.with("not-acquired", served.stream().mapToLong(Served::notAcquired).sum())
 			.with(all);
 	}
@@ -104,10 +113,13 @@ final class HotKey implements Scenario {
 		long acquired = 0;
 		long inTime = 0;
 		long notAcquired = 0;
+		long passedOver = 0;
 		for (long start = System.nanoTime(); start - end < 0; start = System.nanoTime()) {
+			long before = section.executions();
 			HeldLock lock = contender.acquire(key, WAIT);
 			if (lock == null) {
 				notAcquired++;
+				passedOver = Math.max(passedOver, section.executions() - before);
 				Latencies.record(waits, System.nanoTime() - start);
 				continue;
 			}
@@ -116,6 +128,7 @@ final class HotKey implements Scenario {
 				acquired++;
 				long counter = section.enter(holder);
 				Latencies.record(waits, acquiredAt - start);
+				passedOver = Math.max(passedOver, counter - before);
 				if (acquiredAt - end < 0) {
 					inTime++;
 				}
@@ -125,7 +138,7 @@ final class HotKey implements Scenario {
 				lock.release();
 			}
 		}
-		return new Served(waits, acquired, inTime, notAcquired);
+		return new Served(waits, acquired, inTime, notAcquired, passedOver);
 	}
 
 	/**
@@ -135,8 +148,10 @@ final class HotKey implements Scenario {
 	 * @param acquired all locks
 	 * @param inTime locks that it acquired before the end
 	 * @param notAcquired waits that ended without a lock
+	 * @param passedOver how many locks others got during the one wait in which they got
+	 * most
 	 */
-	private record Served(Histogram waits, long acquired, long inTime, long notAcquired) {
+	private record Served(Histogram waits, long acquired, long inTime, long notAcquired, long passedOver) {
 	}
 
 }

@@ -63,8 +63,9 @@ public interface Scenario {
 	/**
 	 * Returns about how long a trial takes without its warm-up.
 	 * @param duration how long a contender is measured
+	 * @param store where the locks are kept
 	 */
-	default Duration estimate(Duration duration) {
+	default Duration estimate(Duration duration, Store store) {
 		return duration.plusMillis(200);
 	}
 

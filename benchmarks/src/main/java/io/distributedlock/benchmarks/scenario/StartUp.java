@@ -35,7 +35,7 @@ final class StartUp implements Scenario {
 	}
 
 	@Override
-	public Duration estimate(Duration duration) {
+	public Duration estimate(Duration duration, Store store) {
 		return Duration.ofSeconds(3);
 	}
 

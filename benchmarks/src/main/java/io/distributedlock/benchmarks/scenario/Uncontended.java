@@ -35,7 +35,7 @@ final class Uncontended implements Scenario {
 	private static final int WARM_AFTER = 30_000;
 
 	/** A store that waits for the disk would take minutes. */
-	private static final Duration LONGEST = Duration.ofSeconds(20);
+	private static final Duration LONGEST = Duration.ofSeconds(8);
 
 	private static final String LOCKS = "locks";
 
@@ -56,8 +56,9 @@ final class Uncontended implements Scenario {
 	}
 
 	@Override
-	public Duration estimate(Duration duration) {
-		return duration.plusSeconds(8);
+	public Duration estimate(Duration duration, Store store) {
+		int seconds = store.isRedis() ? 6 : 15;
+		return duration.plusSeconds((this.threads == 1) ? seconds : seconds / 3);
 	}
 
 	@Override

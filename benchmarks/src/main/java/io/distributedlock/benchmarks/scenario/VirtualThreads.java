@@ -37,13 +37,13 @@ final class VirtualThreads implements Scenario {
 	}
 
 	@Override
-	public Duration estimate(Duration duration) {
-		return Duration.ofSeconds(15);
+	public Duration estimate(Duration duration, Store store) {
+		return Duration.ofSeconds(10);
 	}
 
 	@Override
 	public int rounds(int asked) {
-		return Math.min(asked, 3);
+		return Math.min(asked, 2);
 	}
 
 	@Override

@@ -3,6 +3,7 @@ package io.distributedlock.benchmarks.report;
 import java.io.StringReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -18,7 +19,6 @@ import org.xml.sax.InputSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.tuple;
 
 @Tag("full")
@@ -36,12 +36,47 @@ class ReportTests {
 
 	@Test
 	void tableHasALineForEachContenderAndAColumnForEachStore() {
-		assertThat(MarkdownTable.of(Selection.of(RESULTS, "uncontended-1", "throughput"))).isEqualTo("""
+		assertThat(MarkdownTable.of(RESULTS, "uncontended-1", "throughput")).isEqualTo("""
 				| locks/s | redis | zookeeper |
 				|---|---:|---:|
 				| **ours** | 9,300 (0.93) | 950 |
 				| raw | 10,000 |  |
 				""");
+	}
+
+	@Test
+	void tableHasWarmAndColdFiguresSideBySide() {
+		List<Row> rows = new ArrayList<>(RESULTS.rows());
+		rows.add(new Row("uncontended-1", "redis", "ours", "throughput-cold", 2_100, "locks/s", 0.84, 2_000, 2_200, 3));
+		rows.add(new Row("uncontended-1", "redis", "raw", "throughput-cold", 2_500, "locks/s", 1.0, 2_400, 2_600, 3));
+		Results results = new Results(RESULTS.about(), rows, List.of());
+		assertThat(MarkdownTable.of(results, "uncontended-1", "throughput")).isEqualTo("""
+				| locks/s, warm / cold | redis | zookeeper |
+				|---|---:|---:|
+				| **ours** | 9,300 / 2,100 (0.93 / 0.84) | 950 |
+				| raw | 10,000 / 2,500 |  |
+				""");
+	}
+
+	@Test
+	void librariesThatAreBetterAreNamedWithTheirFactors() {
+		Results results = new Results(RESULTS.about(),
+				List.of(row("redis", "ours", 100), row("redis", "shedlock", 104), row("redis", "redisson", 106),
+						row("h2", "ours", 100), row("h2", "shedlock", 250), time("ours", 400), time("curator", 50),
+						time("spring-integration", 800)),
+				List.of());
+		Comparison comparison = new Comparison(results);
+		assertThat(comparison.better()).containsExactlyInAnyOrder("redisson", "shedlock", "curator");
+		assertThat(comparison.table()).isEqualTo("""
+				| times as good as ours | redis | redis-cluster | postgresql | mysql | mariadb | h2 | zookeeper |
+				|---|---|---|---|---|---|---|---|
+				| free locks, one thread | redisson 1.06 |  |  |  |  | shedlock 2.50 |  |
+				| re-entry |  |  |  |  |  |  | curator 8 |
+				""");
+	}
+
+	private static Row time(String contender, double nanos) {
+		return new Row("reentry", "zookeeper", contender, "time", nanos, "ns", null, nanos, nanos, 1);
 	}
 
 	@Test
@@ -56,8 +91,9 @@ class ReportTests {
 		page("Before\n<!-- table uncontended-1 throughput -->\nold\n<!-- end -->\nAfter\n"
 				+ "<!-- plot uncontended-1 throughput: One thread -->\n<!-- end -->\n<!-- about -->\n<!-- end -->\n");
 		Map<String, String> files = PerformancePage.of(this.project).files();
-		assertThat(files).containsOnlyKeys("images/performance/uncontended-1-throughput.svg", "performance.md");
-		assertThat(files.get("performance.md"))
+		assertThat(files).containsOnlyKeys("docs/images/performance/uncontended-1-throughput.svg",
+				"docs/performance.md", "README.md");
+		assertThat(files.get("docs/performance.md"))
 			.startsWith("Before\n<!-- table uncontended-1 throughput -->\n| locks/s |")
 			.contains("<!-- end -->\nAfter\n", "![One thread](images/performance/uncontended-1-throughput.svg)",
 					"- processors: 2")
@@ -65,11 +101,34 @@ class ReportTests {
 	}
 
 	@Test
-	void pageThatAsksForWhatWasNotMeasuredIsRefused() throws Exception {
+	void pageSaysWhatWasNotMeasured() throws Exception {
 		page("<!-- table hot-key-1x16 throughput -->\n<!-- end -->\n");
-		assertThatIllegalStateException().isThrownBy(() -> PerformancePage.of(this.project).files())
-			.withMessage("docs/performance.md shows 'hot-key-1x16 throughput', which was never published: "
-					+ "run benchmarks/run.sh hot-key-1x16, then --publish");
+		assertThat(PerformancePage.of(this.project).files()).containsEntry("docs/performance.md",
+				"<!-- table hot-key-1x16 throughput -->\nNot measured yet.\n<!-- end -->\n");
+	}
+
+	@Test
+	void pageThatAsksForAScenarioThatDoesNotExistIsRefused() throws Exception {
+		page("<!-- table hot-cakes throughput -->\n<!-- end -->\n");
+		assertThatIllegalArgumentException().isThrownBy(() -> PerformancePage.of(this.project).files())
+			.withMessageStartingWith("There is no scenario 'hot-cakes', only ");
+	}
+
+	@Test
+	void sentencesQuoteFigures() throws Exception {
+		page("It has <!-- times uncontended-1 throughput redis ours raw -->?<!-- end --> of it, and"
+				+ " <!-- times uncontended-1 throughput redis raw ours -->0<!-- end --> of that, and"
+				+ " <!-- times uncontended-1 throughput h2 ours raw --><!-- end -->.");
+		Map<String, String> files = PerformancePage.of(this.project).files();
+		assertThat(files.get("docs/performance.md"))
+			.isEqualTo("It has <!-- times uncontended-1 throughput redis ours raw -->0.93<!-- end --> of it, and"
+					+ " <!-- times uncontended-1 throughput redis raw ours -->1.08<!-- end --> of that, and"
+					+ " <!-- times uncontended-1 throughput h2 ours raw -->?<!-- end -->.");
+		assertThat(files.get("README.md")).isEqualTo("""
+				Before
+				| [share of the bare Redis client's throughput](docs) | 0.93 / ? | ? / ? | ? / ? | ? / ? |
+				After
+				""");
 	}
 
 	@Test
@@ -101,6 +160,27 @@ class ReportTests {
 			.withMessageStartingWith("The last run was no whole one: repeat it without --only");
 	}
 
+	@Test
+	void runOfEverythingReplacesAllResults() throws Exception {
+		page("");
+		add("--all --store h2");
+		assertThat(published()).extracting(Row::store).containsExactly("redis", "redis", "zookeeper", "h2");
+		add("--all");
+		assertThat(published()).extracting(Row::store).containsExactly("h2");
+	}
+
+	private void add(String arguments) {
+		Map<String, String> about = new HashMap<>(RESULTS.about());
+		about.put("command", "benchmarks/run.sh " + arguments);
+		Path run = this.project.resolve("results.json");
+		new Results(about, List.of(row("h2", "ours", 5_000)), List.of()).write(run);
+		PerformancePage.of(this.project).add(run);
+	}
+
+	private List<Row> published() {
+		return Results.read(this.project.resolve("docs/performance.json")).rows();
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "ours", "raw" })
 	void scenarioWithoutOursOrTheRawClientIsRemoved(String contender) {
@@ -121,7 +201,7 @@ class ReportTests {
 			.containsExactly(tuple("zookeeper", "ours"), tuple("redis", "ours"));
 		page("<!-- table uncontended-1 throughput -->\n<!-- end -->\n");
 		all.write(this.project.resolve("docs/performance.json"));
-		assertThat(PerformancePage.of(this.project).files().get("performance.md"))
+		assertThat(PerformancePage.of(this.project).files().get("docs/performance.md"))
 			.contains("\n- redisson failed with redis: `two holders at once`\n<!-- end -->");
 		assertThat(all.with(RESULTS).failures()).isEmpty();
 	}
@@ -135,11 +215,8 @@ class ReportTests {
 	@Test
 	void publishedRunIsAddedToTheResults() throws Exception {
 		page("");
-		Path run = this.project.resolve("results.json");
-		new Results(RESULTS.about(), List.of(row("h2", "ours", 5_000)), List.of()).write(run);
-		PerformancePage.of(this.project).add(run);
-		assertThat(Results.read(this.project.resolve("docs/performance.json")).rows()).extracting(Row::store)
-			.containsExactly("redis", "redis", "zookeeper", "h2");
+		add("uncontended-1");
+		assertThat(published()).extracting(Row::store).containsExactly("redis", "redis", "zookeeper", "h2");
 	}
 
 	private static Row row(String store, String contender, double value) {
@@ -150,6 +227,8 @@ class ReportTests {
 		Path docs = Files.createDirectories(this.project.resolve("docs"));
 		Files.writeString(docs.resolve("performance.md"), text);
 		RESULTS.write(docs.resolve("performance.json"));
+		Files.writeString(this.project.resolve("README.md"),
+				"Before\n| [share of the bare Redis client's throughput](docs) | 0 |\nAfter\n");
 	}
 
 }

@@ -29,7 +29,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Runs with real servers and JVMs, as short as can be.
  */
-@Timeout(120)
+@Timeout(300)
 @Tag("full")
 class BenchmarkRunTests {
 
@@ -45,20 +45,21 @@ class BenchmarkRunTests {
 		Results results;
 		try (RunResources resources = new RunResources()) {
 			RunFolder folder = resources.add(RunFolder.create(target));
-			RunRecord record = new RunRecord(target.resolve("results.json"), folder, "");
-			new BenchmarkRun(options, folder, resources, record,
-					new Progress(new PrintStream(printed), BenchmarkRun.estimate(options)))
-				.run();
+			RunRecord record = record(target, folder);
+			Plan plan = new Plan(options);
+			new BenchmarkRun(plan, folder, resources, record, new Progress(new PrintStream(printed), plan)).run();
 			results = record.results();
 		}
 		assertThat(results.failures()).isEmpty();
 		assertThat(results.rows()).extracting(Row::metric)
 			.contains("throughput", "hand-overs", "wait-p50", "commands", "writes", "largest-share", "lost-updates");
-		assertThat(results.rows()).filteredOn((row) -> List.of("throughput", "commands").contains(row.metric()))
+		assertThat(results.rows()).filteredOn(
+				(row) -> List.of("throughput", "commands", "fewest-of-a-process", "passed-over").contains(row.metric()))
 			.allSatisfy((row) -> assertThat(row.value()).isPositive());
-		assertThat(printed.toString()).contains("redis · hot-key-2x8 · ours · round 1: throughput");
+		assertThat(printed.toString()).containsPattern(
+				"1 of 1, 0:00 elapsed, ends about \\d\\d:\\d\\d · redis · hot-key-2x8 · ours · round 1: throughput");
 		try (Stream<Path> left = Files.list(target)) {
-			assertThat(left).containsExactly(target.resolve("results.json"));
+			assertThat(left).containsExactlyInAnyOrder(target.resolve("results.json"), target.resolve("journal.jsonl"));
 		}
 		assertThat(ProcessHandle.current().descendants()).noneMatch(BenchmarkRunTests::isWorker);
 	}
@@ -72,6 +73,11 @@ class BenchmarkRunTests {
 		assertThat(IntStream.range(0, 5).mapToObj((round) -> BenchmarkRun.order(all, round).get(0)).distinct())
 			.hasSize(3);
 		assertThat(IntStream.range(0, 5).mapToObj((round) -> BenchmarkRun.order(all, round)).distinct()).hasSize(5);
+	}
+
+	private static RunRecord record(Path target, RunFolder folder) {
+		return new RunRecord(target.resolve("results.json"), folder, "",
+				Journal.begin(target.resolve("journal.jsonl"), ""));
 	}
 
 	private static boolean isWorker(ProcessHandle process) {
@@ -99,7 +105,11 @@ class BenchmarkRunTests {
 		}
 		assertThat(run.waitFor(60, TimeUnit.SECONDS)).isTrue();
 		try (Stream<Path> left = Files.list(this.project.resolve("benchmarks/target"))) {
-			assertThat(left.map((path) -> path.getFileName().toString())).isSubsetOf("results.json");
+			assertThat(left.map((path) -> path.getFileName().toString())).isSubsetOf("results.json", "journal.jsonl");
+		}
+		Path results = this.project.resolve("benchmarks/target/results.json");
+		if (Files.exists(results)) {
+			assertThat(results).content().contains("\"complete\" : \"false\"");
 		}
 		await().atMost(Duration.ofSeconds(30))
 			.untilAsserted(() -> assertThat(ProcessHandle.allProcesses())
@@ -111,13 +121,15 @@ class BenchmarkRunTests {
 		Path target = this.project.resolve("target");
 		try (RunResources resources = new RunResources()) {
 			RunFolder folder = resources.add(RunFolder.create(target));
-			RunRecord record = new RunRecord(target.resolve("results.json"), folder, "");
+			RunRecord record = record(target, folder);
 			// An empty jar in place of the library.
-			Options options = Options.parse(List.of("reentry", "--store", "h2", "--only", "ours-before", "--quick",
-					"--rounds", "1", "--ours-before", Files.createFile(this.project.resolve("empty.jar")).toString()));
-			new BenchmarkRun(options, folder, resources, record,
-					new Progress(new PrintStream(new ByteArrayOutputStream()), Duration.ofSeconds(5)))
-				.run();
+			Plan plan = new Plan(Options.parse(List.of("reentry", "--store", "h2", "--only", "ours-before", "--quick",
+					"--rounds", "2", "--ours-before", Files.createFile(this.project.resolve("empty.jar")).toString())));
+			ByteArrayOutputStream printed = new ByteArrayOutputStream();
+			new BenchmarkRun(plan, folder, resources, record, new Progress(new PrintStream(printed), plan)).run();
+			assertThat(printed.toString().lines().filter((line) -> line.contains(": FAILED: "))).singleElement()
+				.asString()
+				.startsWith("1 of 2, ");
 			assertThat(record.results().failures()).singleElement()
 				.asString()
 				.startsWith("h2 · reentry · ours-before: ")

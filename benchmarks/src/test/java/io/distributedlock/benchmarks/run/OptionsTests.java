@@ -34,7 +34,25 @@ class OptionsTests {
 		assertThat(options.asksFor("distinct-keys", false)).isFalse();
 		assertThat(options.asksFor("hand-over", true)).isTrue();
 		assertThat(options.duration()).isEqualTo(Duration.ofSeconds(1));
-		assertThat(BenchmarkRun.estimate(options)).isLessThan(Duration.ofMinutes(10));
+		assertThat(new Plan(options).estimate()).isLessThan(Duration.ofMinutes(10));
+	}
+
+	@Test
+	void everythingIsMeasuredWithinThreeHours() {
+		Plan plan = new Plan(Options.parse(List.of("--all")));
+		assertThat(plan.options().stores()).containsExactly(Store.values());
+		assertThat(plan.options().rounds()).isEqualTo(3);
+		assertThat(plan.estimate()).isBetween(Duration.ofHours(2), Duration.ofHours(3));
+		assertThat(plan.toString())
+			.matches("This takes about 2:\\d\\d hours, until \\d\\d:\\d\\d: \\d{3} measurements \\(redis 0:.*");
+	}
+
+	@Test
+	void everythingIsNeverMeasuredForSomeContendersAlone() {
+		assertThatIllegalArgumentException().isThrownBy(() -> Options.parse(List.of("--all", "--only", "ours")))
+			.withMessage("--all measures every scenario and contender, and this build alone");
+		assertThatIllegalArgumentException().isThrownBy(() -> Options.parse(List.of("--all", "--quick")))
+			.withMessage("--all and --quick exclude each other");
 	}
 
 	@Test

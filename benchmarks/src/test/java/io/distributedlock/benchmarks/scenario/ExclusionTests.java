@@ -50,6 +50,29 @@ class ExclusionTests {
 		assertThat(runUntilCaught(new Excluding(50), Figure.OVERLAPS)).isTrue();
 	}
 
+	@Test
+	void locksThatOthersGetDuringAWaitAreCounted() throws Exception {
+		SharedMemory memory = SharedMemory.map(this.folder.resolve("memory"));
+		CriticalSection section = new CriticalSection(memory);
+		section.reset();
+		HotKey scenario = new HotKey(1, 1);
+		AtomicInteger waits = new AtomicInteger();
+		Contender passedOver = new Excluding(0) {
+			@Override
+			public @Nullable HeldLock acquire(String key, Duration wait) throws InterruptedException {
+				// Others get up to three locks during a wait.
+				int others = waits.incrementAndGet() % 4;
+				for (int other = 0; other < others; other++) {
+					section.leave(section.enter(2));
+				}
+				return super.acquire(key, wait);
+			}
+		};
+		Answer answer = scenario.work(passedOver, memory,
+				Task.of(scenario).with(Task.MILLIS, 200).with(Task.TRIAL, 1).with(Task.PROCESS, 0));
+		assertThat(answer.value("passed-over")).isEqualTo(3);
+	}
+
 	private boolean runUntilCaught(Contender contender, String metric) throws Exception {
 		long start = System.nanoTime();
 		while (System.nanoTime() - start < PATIENCE.toNanos()) {
@@ -73,7 +96,7 @@ class ExclusionTests {
 	}
 
 	/** Lets every n-th caller in without the lock. */
-	private static final class Excluding implements Contender {
+	private static class Excluding implements Contender {
 
 		private final Lock lock = new ReentrantLock();
 
