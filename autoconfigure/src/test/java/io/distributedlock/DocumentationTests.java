@@ -37,7 +37,8 @@ class DocumentationTests {
 
 	private static final Pattern HEADING = Pattern.compile("(?m)^#+ (.+)$");
 
-	private static final Pattern PROPERTY = Pattern.compile("(?<!/)\\bdistributed-lock\\.([a-z][a-z.-]*[a-z])(?![\\w/]|-\\d)");
+	private static final Pattern PROPERTY = Pattern
+		.compile("(?<!/)\\bdistributed-lock\\.([a-z][a-z.-]*[a-z])(?![\\w/]|-\\d)");
 
 	private static final Pattern PROPERTY_ROW = Pattern.compile("(?m)^\\| `([a-z][a-z.-]*)` \\|");
 
@@ -96,9 +97,8 @@ class DocumentationTests {
 		if (!page.toString().matches(".*(CHANGELOG|renames-0\\.1|/decisions/.*)\\.md")) {
 			Set<String> known = new TreeSet<>(
 					matches(PROPERTY_ROW, Files.readString(ROOT.resolve("docs/properties.md"))));
-			assertThat(matches(PROPERTY, Files.readString(page)))
-				.allMatch((name) -> BUILD.contains(name) || known.contains(name)
-						|| known.stream().anyMatch((property) -> property.startsWith(name + ".")));
+			assertThat(matches(PROPERTY, Files.readString(page))).allMatch((name) -> BUILD.contains(name)
+					|| known.contains(name) || known.stream().anyMatch((property) -> property.startsWith(name + ".")));
 		}
 	}
 
@@ -141,8 +141,7 @@ class DocumentationTests {
 	void workflowsAndTemplatesAreYaml() throws IOException {
 		List<Path> files = files(ROOT.resolve(".github"), (file) -> file.endsWith(".yml"));
 		assertThat(files).hasSizeGreaterThan(3)
-			.allSatisfy((file) -> assertThat((Object) new Yaml().load(Files.readString(file)))
-				.isInstanceOf(Map.class));
+			.allSatisfy((file) -> assertThat((Object) new Yaml().load(Files.readString(file))).isInstanceOf(Map.class));
 		assertThat(read(ROOT.resolve(".github/workflows/build.yml"))).contains(".ci/run ${{ matrix.jdk }}");
 	}
 
