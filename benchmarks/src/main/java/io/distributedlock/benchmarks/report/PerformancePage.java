@@ -33,7 +33,7 @@ import io.distributedlock.benchmarks.scenario.Scenarios;
  * &lt;!-- times uncontended-16 throughput redis ours redisson --&gt;2.7&lt;!-- end --&gt;
  * </pre>
  *
- * A line of the README quotes the page.
+ * A line of each README quotes the page.
  */
 public final class PerformancePage {
 
@@ -46,9 +46,12 @@ public final class PerformancePage {
 	private static final String NOT_MEASURED = "Not measured yet.\n";
 
 	private static final Pattern README_LINE = Pattern
-		.compile("(?m)^(\\| \\[share of the bare Redis client's [^|]+\\|).*$");
+		.compile("(?m)^(\\| \\[[^]|]+\\]\\(docs/performance\\.md\\)[^|]+\\|).*$");
 
-	/** The columns of the README. */
+	/** The same page in two languages. */
+	static final List<String> READMES = List.of("README.md", "README.zh-CN.md");
+
+	/** The columns of a README. */
 	private static final List<String> README_CONTENDERS = List.of("ours", "shedlock", "redisson", "spring-integration");
 
 	private static final String RESULTS = "performance.json";
@@ -116,8 +119,10 @@ public final class PerformancePage {
 		}
 		marks.appendTail(page);
 		files.put("docs/performance.md", times(page.toString(), new Comparison(results)));
-		Path readme = this.project.resolve("README.md");
-		files.put("README.md", README_LINE.matcher(Files.readString(readme)).replaceAll("$1" + readmeCells(results)));
+		for (String readme : READMES) {
+			String text = Files.readString(this.project.resolve(readme));
+			files.put(readme, README_LINE.matcher(text).replaceAll("$1" + readmeCells(results)));
+		}
 		return files;
 	}
 

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
 /**
  * Keeps the page, its plots and what the README quotes in step with
@@ -35,9 +36,20 @@ class PerformancePageTests {
 	}
 
 	@Test
+	void eachReadmeQuotesThePage() throws Exception {
+		Map<String, String> files = PerformancePage.of(this.project).files();
+		assertThat(PerformancePage.READMES).map(files::get)
+			.map((readme) -> readme.lines().filter((line) -> line.contains("](docs/performance.md)")).toList())
+			.allSatisfy((lines) -> assertThat(lines).filteredOn((line) -> line.startsWith("|"))
+				.singleElement(STRING)
+				.matches(".*\\|( [\\d.]+ / [\\d.]+ \\|){4}"));
+	}
+
+	@Test
 	void noPlotIsLeftOver() throws Exception {
 		TreeSet<String> expected = new TreeSet<>(PerformancePage.of(this.project).files().keySet());
-		expected.removeAll(List.of("docs/performance.md", "README.md"));
+		expected.remove("docs/performance.md");
+		expected.removeAll(PerformancePage.READMES);
 		try (Stream<Path> images = Files.list(this.docs.resolve("images/performance"))) {
 			assertThat(images.map((image) -> "docs/images/performance/" + image.getFileName()))
 				.containsExactlyInAnyOrderElementsOf(expected);
