@@ -143,7 +143,7 @@ class DocumentationTests {
 	void workflowsAndTemplatesAreYaml() throws IOException {
 		List<Path> files = files(ROOT.resolve(".github"), 9, (file) -> file.endsWith(".yml"));
 		assertThat(files).hasSizeGreaterThan(3)
-			.allSatisfy((file) -> assertThat((Object) new Yaml().load(Files.readString(file))).isInstanceOf(Map.class));
+			.allSatisfy((file) -> assertThat(new Yaml().<Object>load(Files.readString(file))).isInstanceOf(Map.class));
 		assertThat(read(ROOT.resolve(".github/workflows/build.yml"))).contains(".ci/run ${{ matrix.jdk }}");
 	}
 

@@ -52,7 +52,9 @@ final class LockEngine {
 
 	private final ShortRenewalWarning shortRenewals;
 
-	/** Shared by the requests without terms of their own, since a grant keeps its terms. */
+	/**
+	 * Shared by the requests without terms of their own, since a grant keeps its terms.
+	 */
 	private final LockTerms defaultTerms;
 
 	/** The requests for several keys, which may have acquired some of them. */

@@ -55,7 +55,7 @@ public final class NotificationSocketFactory extends SocketFactory {
 		private volatile boolean peeking;
 
 		@Override
-		public void setSoTimeout(int millis) throws SocketException {
+		public synchronized void setSoTimeout(int millis) throws SocketException {
 			super.setSoTimeout(millis);
 			this.peeking = millis == PEEK_MILLIS;
 		}
