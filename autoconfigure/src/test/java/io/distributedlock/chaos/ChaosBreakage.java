@@ -1,0 +1,93 @@
+package io.distributedlock.chaos;
+
+import java.io.IOException;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+import javax.tools.JavaCompiler;
+import javax.tools.StandardJavaFileManager;
+import javax.tools.ToolProvider;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A way to break the library on purpose, which the checker of a run has to find. The
+ * clients of the run have the broken class or script before all others.
+ *
+ * @param name what goes wrong, one line
+ * @param rule the rule that has to find it
+ * @param source the file below {@code src/main}
+ * @param text what is replaced, once
+ * @param replacement what replaces it
+ */
+record ChaosBreakage(String name, Class<? extends HistoryRule> rule, String source, String text, String replacement) {
+
+	private static final String JAVA = "java/io/distributedlock/";
+
+	private static final String SCRIPTS = "resources/io/distributedlock/redis/script/";
+
+	static final List<ChaosBreakage> ALL = List.of(
+			new ChaosBreakage("a release frees whoever holds the lock", SingleBelief.class, SCRIPTS + "release.lua",
+					"if not value or string.sub(value, 1, STATE) ~= string.sub(ARGV[1], 1, STATE) then",
+					"if not value then"),
+			new ChaosBreakage("an attempt takes a lock that is held", SingleBelief.class, SCRIPTS + "attempt.lua",
+					"ARGV[3], 'NX', 'PX'", "ARGV[3], 'PX'"),
+			new ChaosBreakage("a holder relies on its lock for too long", SingleBelief.class,
+					JAVA + "engine/grant/HeldGrant.java",
+					"return Nanos.earlier(validUntilNanos(), this.holdUntilNanos);",
+					"return Nanos.earlier(validUntilNanos() + 3 * lease().toNanos(), this.holdUntilNanos);"),
+			new ChaosBreakage("all tokens are the same", RisingTokens.class, JAVA + "FencingToken.java",
+					"return new FencingToken(order * HOLDS + holdNumber);",
+					"return new FencingToken(((order > 0) ? 1 : order) * HOLDS);"),
+			new ChaosBreakage("no lock is renewed", ExplainedLosses.class, JAVA + "engine/grant/HeldGrant.java",
+					"if (!claimRenewal()) {", "if (isCurrent() || !claimRenewal()) {"),
+			new ChaosBreakage("no loss is told", ToldLosses.class, JAVA + "engine/event/GrantHandle.java",
+					"\t\tlossActions().open();", "\t\tlossActions();"),
+			new ChaosBreakage("a wait has no end", TimelyEnds.class, JAVA + "engine/queue/WaitBudget.java",
+					"return !Nanos.isPast(this.waitUntilNanos, nowNanos);", "return true;"));
+
+	private Path file() {
+		return Path.of("src", "main").resolve(this.source);
+	}
+
+	String original() throws IOException {
+		return Files.readString(file());
+	}
+
+	/**
+	 * Writes what is broken to a folder, which is to be the first of a class path.
+	 * @param folder an empty folder
+	 */
+	void write(Path folder) throws IOException {
+		String broken = original().replace(this.text, this.replacement);
+		String name = this.source.substring(this.source.indexOf('/') + 1);
+		Path target = folder.resolve(name);
+		Files.createDirectories(target.getParent());
+		Files.writeString(target, broken);
+		if (name.endsWith(".java")) {
+			compile(target, folder);
+		}
+	}
+
+	private static void compile(Path source, Path classes) throws IOException {
+		JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+		StringWriter messages = new StringWriter();
+		try (StandardJavaFileManager files = compiler.getStandardFileManager(null, null, null)) {
+			boolean compiled = compiler
+				.getTask(messages, files, null,
+						List.of("-nowarn", "-parameters", "-proc:none", "-implicit:none", "-d", classes.toString(),
+								"-classpath", System.getProperty("java.class.path")),
+						null, files.getJavaFileObjects(source))
+				.call();
+			assertThat(compiled).as(messages.toString()).isTrue();
+		}
+	}
+
+	@Override
+	public String toString() {
+		return this.name;
+	}
+
+}
