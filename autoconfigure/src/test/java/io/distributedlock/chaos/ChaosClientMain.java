@@ -98,6 +98,7 @@ final class ChaosClientMain {
 			context.register(Application.class, store(args));
 			context.refresh();
 			List<ChaosWorker> workers = workers(context);
+			startMeter(context);
 			warmUp(context.getBean(LockOperations.class));
 			workers.forEach(Thread::start);
 			answers.println(LockProcess.ANSWER + "ready");
@@ -143,6 +144,13 @@ final class ChaosClientMain {
 					environment.getRequiredProperty(SEED, Long.class) + thread));
 		}
 		return workers;
+	}
+
+	private static void startMeter(ConfigurableApplicationContext context) {
+		Environment environment = context.getEnvironment();
+		new StallMeter(environment.getRequiredProperty(NAME),
+				new HistoryLog(Path.of(environment.getRequiredProperty(HISTORY))))
+			.start();
 	}
 
 	/** A server that a fault has stopped may answer late. */

@@ -60,7 +60,7 @@ final class ChaosFigures {
 	Spread overrun() {
 		return Spread.of(this.history.calls((call) -> call.endedAt() != LockCall.NEVER)
 			.stream()
-			.map((call) -> TimelyEnds.running(this.history, call.process(), call.calledAt(), call.endedAt())
+			.map((call) -> this.history.running(call.process(), call.calledAt(), call.endedAt())
 					- call.limit())
 			.filter((over) -> over > 0)
 			.toList());

@@ -31,12 +31,13 @@ import tools.jackson.databind.json.JsonMapper;
  * @param lossesUnexplained the others
  * @param residue the entries that the store had at the end
  * @param loadAllowanceMillis what each limit of time allows for the machine
+ * @param stalledMillis for how long processes got no processor, which does not count
  * @param violations what the checker has found, at most {@link #MOST} of each rule
  * @param unmetGuards what the run would have to have more of to be a proof
  */
 record ChaosReport(String store, long seed, long seconds, long acquisitions, long contended,
 		Map<FaultKind, Long> faults, Writes writes, Spread overlap, Spread takeover, Spread overrun,
-		long lossesExplained, long lossesUnexplained, long residue, long loadAllowanceMillis,
+		long lossesExplained, long lossesUnexplained, long residue, long loadAllowanceMillis, long stalledMillis,
 		Map<String, List<String>> violations, List<String> unmetGuards) {
 
 	private static final int MOST = 20;
@@ -64,7 +65,8 @@ record ChaosReport(String store, long seed, long seconds, long acquisitions, lon
 		return new ChaosReport(run.settings().store().toString(), run.settings().seed(),
 				run.settings().time().toSeconds(), figures.acquisitions(), figures.contended(), faults, writes,
 				figures.overlap(), figures.takeover(bounds), figures.overrun(), figures.losses() - unexplained,
-				unexplained, history.residue().orElse(-1), bounds.load().toMillis(), violations, unmet);
+				unexplained, history.residue().orElse(-1), bounds.load().toMillis(),
+				Duration.ofNanos(history.stalled()).toMillis(), violations, unmet);
 	}
 
 	private static List<String> unmetGuards(ChaosRun run, Map<FaultKind, Long> faults, long contended, Writes writes) {
@@ -97,8 +99,8 @@ record ChaosReport(String store, long seed, long seconds, long acquisitions, lon
 				+ "work overlapped %s, takeovers %s, overruns %s; losses: %d explained, %d unexplained; residue %d; "
 					.formatted(this.overlap, this.takeover, this.overrun, this.lossesExplained, this.lossesUnexplained,
 							this.residue)
-				+ "violations %s, unmet guards %s, %d ms allowed for load".formatted(this.violations.keySet(),
-						this.unmetGuards, this.loadAllowanceMillis);
+				+ "violations %s, unmet guards %s, %d ms allowed for load, %d ms stalled".formatted(this.violations.keySet(),
+						this.unmetGuards, this.loadAllowanceMillis, this.stalledMillis);
 	}
 
 	/** Writes {@code report.json} and {@code summary.txt}. */

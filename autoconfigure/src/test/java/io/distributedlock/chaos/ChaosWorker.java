@@ -235,7 +235,7 @@ final class ChaosWorker extends Thread {
 			if (kind == 0) {
 				return ChaosRun.LEASE.toMillis() * 5 / 4;
 			}
-			return ChaosWorker.this.random.nextInt((kind < 15) ? 300 : 5);
+			return ChaosWorker.this.random.nextInt((kind < 30) ? 300 : 5);
 		}
 
 		private void write(LockLease lease) {

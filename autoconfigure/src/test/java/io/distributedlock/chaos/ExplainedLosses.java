@@ -2,7 +2,10 @@ package io.distributedlock.chaos;
 
 import java.util.List;
 
-/** No lock is lost without a fault of its process, of its connection or of the store. */
+/**
+ * No lock is lost without a fault of its process, of its connection or of the store, or
+ * without a time in which the process got no processor.
+ */
 final class ExplainedLosses implements HistoryRule {
 
 	private final Bounds bounds;
@@ -20,6 +23,13 @@ final class ExplainedLosses implements HistoryRule {
 	}
 
 	private boolean isExplained(History history, LockCall call) {
+		long stall = this.bounds.callTimeout().toNanos() / 2;
+		return isExplainedByAFault(history, call) || history.stalls(call.process())
+			.stream()
+			.anyMatch((span) -> span.length() > stall && span.touches(call.calledAt(), call.lostAt()));
+	}
+
+	private boolean isExplainedByAFault(History history, LockCall call) {
 		return history.faults()
 			.stream()
 			.filter((fault) -> fault.kind().explainsLoss() && fault.concerns(call.process()))

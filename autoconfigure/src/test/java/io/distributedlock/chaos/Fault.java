@@ -27,9 +27,4 @@ record Fault(FaultKind kind, String target, long begin, long end, long effects) 
 		return this.begin <= to && this.end >= from;
 	}
 
-	/** How much of a time it was active. */
-	long within(long from, long to) {
-		return Math.max(0, Math.min(this.end, to) - Math.max(this.begin, from));
-	}
-
 }

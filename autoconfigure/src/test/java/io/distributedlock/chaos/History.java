@@ -18,6 +18,8 @@ final class History {
 
 	private final List<Fault> faults = new ArrayList<>();
 
+	private final Map<String, List<Span>> stalls = new HashMap<>();
+
 	private final Map<String, HistoryEvent> deaths = new HashMap<>();
 
 	private final Map<String, LockCall> callOfKey = new HashMap<>();
@@ -36,6 +38,8 @@ final class History {
 				case FAULT -> begun.put(event.call(), event);
 				case LIFTED -> this.faults.add(fault(begun.remove(event.call()), event));
 				case DEATH -> this.deaths.put(event.process(), event);
+				case STALL -> this.stalls.computeIfAbsent(event.process(), (process) -> new ArrayList<>())
+					.add(new Span(event.at() - event.value(), event.at()));
 				case RESIDUE -> left = event.value();
 				default -> this.callOfKey.get(event.call() + event.key()).add(event);
 			}
@@ -94,6 +98,26 @@ final class History {
 
 	List<Fault> faults() {
 		return this.faults;
+	}
+
+	/** When a process got no processor, of itself. */
+	List<Span> stalls(String process) {
+		return this.stalls.getOrDefault(process, List.of());
+	}
+
+	/** For how long processes got no processor, all together. */
+	long stalled() {
+		return this.stalls.values().stream().flatMap(List::stream).mapToLong(Span::length).sum();
+	}
+
+	/** Returns the length of a time without that in which a process stood still. */
+	long running(String process, long from, long to) {
+		List<Span> still = new ArrayList<>(stalls(process));
+		this.faults.stream()
+			.filter((fault) -> fault.kind().isStop() && fault.isOf(process))
+			.map((fault) -> new Span(fault.begin(), fault.end()))
+			.forEach(still::add);
+		return new Span(from, to).without(still).stream().mapToLong(Span::length).sum();
 	}
 
 	/** When a process has ended, which may be never. */

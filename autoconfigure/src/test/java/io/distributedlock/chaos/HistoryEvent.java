@@ -75,6 +75,8 @@ record HistoryEvent(long at, Kind kind, String process, String call, String key,
 		FAULT,
 		/** A fault has ended: the number of its effects; the evidence. */
 		LIFTED,
+		/** A process got no processor until then: for how many nanoseconds. */
+		STALL,
 		/** A process has ended: how. */
 		DEATH,
 		/** The number of entries that the store still has after all have ended. */

@@ -131,6 +131,13 @@ class HistoryRuleTests {
 	}
 
 	@Test
+	void timeWithoutAProcessorCountsOnceAndIsNoOtherProcesses() {
+		this.history.fault(FaultKind.STOP_LONG, "a", 10, 5010).stall("a", 10, 5510).stall("b", 10, 5510);
+		this.history.call("a#1", 0).ended("a#1", 6750, End.BUSY).call("b#1", 0).ended("b#1", 6751, End.BUSY);
+		assertThat(this.history.violationsOf(new TimelyEnds(BOUNDS))).singleElement().asString().contains("b#1", "1251 ms");
+	}
+
+	@Test
 	void stopOfAnotherProcessIsNoExcuse() {
 		this.history.call("a#1", 0)
 			.fault(FaultKind.STOP_LONG, "b", 10, 5010)
@@ -176,6 +183,18 @@ class HistoryRuleTests {
 			.fault(FaultKind.BLACK_HOLE, "b", 100, 2900)
 			.fault(FaultKind.INTERRUPT, "a", 100, 101)
 			.lost("a#1", 2990);
+		assertThat(this.history.violationsOf(new ExplainedLosses(BOUNDS))).hasSize(1);
+	}
+
+	@Test
+	void lossOfAStarvedProcessIsExplained() {
+		this.history.call("a#1", 0).granted("a#1", 1, 10).stall("a", 1000, 1600).lost("a#1", 2990);
+		assertThat(this.history.violationsOf(new ExplainedLosses(BOUNDS))).isEmpty();
+	}
+
+	@Test
+	void lossIsNotExplainedByAShortOrForeignStall() {
+		this.history.call("a#1", 0).granted("a#1", 1, 10).stall("a", 1000, 1400).stall("b", 1000, 2900).lost("a#1", 2990);
 		assertThat(this.history.violationsOf(new ExplainedLosses(BOUNDS))).hasSize(1);
 	}
 

@@ -77,6 +77,11 @@ final class HistoryScript {
 		return this;
 	}
 
+	/** The process of a call got no processor. */
+	HistoryScript stall(String process, long from, long to) {
+		return add(to, Kind.STALL, process, nanos(to - from), "");
+	}
+
 	HistoryScript kill(String process, long at) {
 		fault(FaultKind.KILL, process, at, at + 1);
 		this.events.add(new HistoryEvent(nanos(at), Kind.DEATH, process, "", "", 137, FaultKind.KILL.name()));

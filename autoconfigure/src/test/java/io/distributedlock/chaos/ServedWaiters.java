@@ -2,7 +2,6 @@ package io.distributedlock.chaos;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 
@@ -52,7 +51,11 @@ final class ServedWaiters implements HistoryRule {
 				unwell.add(new Span(fault.begin(), fault.end() + this.bounds.aftermath()));
 			}
 		}
-		return gaps(unwell, from, to).stream().mapToLong(Span::length).max().orElse(0);
+		return new Span(from, to).without(unwell)
+			.stream()
+			.mapToLong((waiting) -> history.running(call.process(), waiting.from(), waiting.to()))
+			.max()
+			.orElse(0);
 	}
 
 	/** The times at which nobody has the lock for longer than a waiter may need. */
@@ -64,7 +67,8 @@ final class ServedWaiters implements HistoryRule {
 			}
 		}
 		calls.stream().map((call) -> taken(history, call)).filter((span) -> span.length() > 0).forEach(taken::add);
-		return gaps(taken, calls.get(0).calledAt(), history.end()).stream()
+		return new Span(calls.get(0).calledAt(), history.end()).without(taken)
+			.stream()
 			.filter((gap) -> gap.length() > this.bounds.longestIdle())
 			.toList();
 	}
@@ -101,27 +105,6 @@ final class ServedWaiters implements HistoryRule {
 
 	private long later(long time) {
 		return (time != LockCall.NEVER) ? time + this.bounds.aftermath() : time;
-	}
-
-	private static List<Span> gaps(List<Span> taken, long from, long to) {
-		List<Span> gaps = new ArrayList<>();
-		long free = from;
-		for (Span span : taken.stream().sorted(Comparator.comparingLong(Span::from)).toList()) {
-			if (span.from() > free) {
-				gaps.add(new Span(free, Math.min(span.from(), to)));
-			}
-			free = Math.max(free, span.to());
-		}
-		gaps.add(new Span(free, to));
-		return gaps;
-	}
-
-	private record Span(long from, long to) {
-
-		long length() {
-			return this.to - this.from;
-		}
-
 	}
 
 }

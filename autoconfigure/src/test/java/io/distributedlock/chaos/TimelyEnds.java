@@ -8,8 +8,8 @@ import io.distributedlock.chaos.LockCall.End;
 
 /**
  * Each call ends within the longer of its wait time and the call time-out, and each
- * release within the call time-out, in a way that is documented. The time for which the
- * process was stopped does not count.
+ * release within the call time-out, in a way that is documented. The time in which the
+ * process stood still does not count.
  */
 final class TimelyEnds implements HistoryRule {
 
@@ -42,21 +42,11 @@ final class TimelyEnds implements HistoryRule {
 				violations.add("the " + what + " of " + call + " has not ended");
 			}
 		}
-		else if (running(history, call.process(), begin, end) > limit) {
+		else if (history.running(call.process(), begin, end) > limit) {
 			violations.add("the " + what + " of " + call + " took "
-					+ Duration.ofNanos(running(history, call.process(), begin, end)).toMillis() + " ms, "
+					+ Duration.ofNanos(history.running(call.process(), begin, end)).toMillis() + " ms, "
 					+ Duration.ofNanos(limit).toMillis() + " are the limit");
 		}
-	}
-
-	/** Returns the length of a time without that for which a process stood still. */
-	static long running(History history, String process, long begin, long end) {
-		long stopped = history.faults()
-			.stream()
-			.filter((fault) -> fault.kind().isStop() && fault.target().equals(process))
-			.mapToLong((fault) -> fault.within(begin, end))
-			.sum();
-		return end - begin - stopped;
 	}
 
 }

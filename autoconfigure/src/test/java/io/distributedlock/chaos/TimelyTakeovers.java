@@ -50,7 +50,7 @@ final class TimelyTakeovers implements HistoryRule {
 			.noneMatch((fault) -> fault.concerns(heir.process())
 					&& fault.touches(death - this.bounds.aftermath(), heir.endedAt()));
 		return (well && heir.calledAt() < death && heir.endedAt() > death)
-				? Optional.of(new Takeover(killed, heir, heir.endedAt() - death)) : Optional.empty();
+				? Optional.of(new Takeover(killed, heir, history.running(heir.process(), death, heir.endedAt()))) : Optional.empty();
 	}
 
 	/**
