@@ -1,16 +1,11 @@
 package io.distributedlock.chaos;
 
 import java.io.IOException;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-import javax.tools.JavaCompiler;
-import javax.tools.StandardJavaFileManager;
-import javax.tools.ToolProvider;
-
-import static org.assertj.core.api.Assertions.assertThat;
+import io.distributedlock.BrokenSource;
 
 /**
  * A way to break the library on purpose, which the checker of a run has to find. The
@@ -61,28 +56,7 @@ record ChaosBreakage(String name, Class<? extends HistoryRule> rule, String sour
 	 * @param folder an empty folder
 	 */
 	void write(Path folder) throws IOException {
-		String broken = original().replace(this.text, this.replacement);
-		String name = this.source.substring(this.source.indexOf('/') + 1);
-		Path target = folder.resolve(name);
-		Files.createDirectories(target.getParent());
-		Files.writeString(target, broken);
-		if (name.endsWith(".java")) {
-			compile(target, folder);
-		}
-	}
-
-	private static void compile(Path source, Path classes) throws IOException {
-		JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
-		StringWriter messages = new StringWriter();
-		try (StandardJavaFileManager files = compiler.getStandardFileManager(null, null, null)) {
-			boolean compiled = compiler
-				.getTask(messages, files, null,
-						List.of("-nowarn", "-parameters", "-proc:none", "-implicit:none", "-d", classes.toString(),
-								"-classpath", System.getProperty("java.class.path")),
-						null, files.getJavaFileObjects(source))
-				.call();
-			assertThat(compiled).as(messages.toString()).isTrue();
-		}
+		BrokenSource.write(file(), this.text, this.replacement, folder);
 	}
 
 	@Override

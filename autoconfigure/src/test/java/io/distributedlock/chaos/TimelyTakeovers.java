@@ -48,7 +48,7 @@ final class TimelyTakeovers implements HistoryRule {
 		boolean well = history.faults()
 			.stream()
 			.noneMatch((fault) -> fault.concerns(heir.process())
-					&& fault.touches(death - this.bounds.aftermath(), heir.endedAt()));
+					&& fault.touches(death - this.bounds.callTimeout().toNanos(), heir.endedAt()));
 		return (well && heir.calledAt() < death && heir.endedAt() > death)
 				? Optional.of(new Takeover(killed, heir, history.running(heir.process(), death, heir.endedAt()))) : Optional.empty();
 	}
