@@ -16,7 +16,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** Sources of the library that tests break on purpose, to see that a check can fail. */
 public final class BrokenSource {
 
-	private static final List<Path> ROOTS = Stream.of("java", "resources").map(Path.of("src", "main")::resolve).toList();
+	private static final List<Path> ROOTS = Stream.of("java", "resources")
+		.map(Path.of("src", "main")::resolve)
+		.toList();
 
 	private BrokenSource() {
 	}

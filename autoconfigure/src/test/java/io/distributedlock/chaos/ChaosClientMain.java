@@ -155,7 +155,7 @@ final class ChaosClientMain {
 
 	/** A server that a fault has stopped may answer late. */
 	private static void warmUp(LockOperations locks) {
-		LockRequest request = LockRequest.of(LockKey.of("warm-up")).withWaitTime(Duration.ofSeconds(10));
+		LockRequest request = LockRequest.of(LockKey.of("warm-up")).withWaitTime(Duration.ofSeconds(3));
 		int done = 0;
 		for (int i = 0; i < 10 * WARM_UP && done < WARM_UP; i++) {
 			try {

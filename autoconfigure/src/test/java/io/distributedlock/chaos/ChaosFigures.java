@@ -52,16 +52,14 @@ final class ChaosFigures {
 	}
 
 	Spread takeover(Bounds bounds) {
-		return Spread
-			.of(new TimelyTakeovers(bounds).takeovers(this.history).stream().map(Takeover::nanos).toList());
+		return Spread.of(new TimelyTakeovers(bounds).takeovers(this.history).stream().map(Takeover::nanos).toList());
 	}
 
 	/** By how much calls took longer than they should, before any allowance. */
 	Spread overrun() {
 		return Spread.of(this.history.calls((call) -> call.endedAt() != LockCall.NEVER)
 			.stream()
-			.map((call) -> this.history.running(call.process(), call.calledAt(), call.endedAt())
-					- call.limit())
+			.map((call) -> this.history.running(call.process(), call.calledAt(), call.endedAt()) - call.limit())
 			.filter((over) -> over > 0)
 			.toList());
 	}

@@ -93,14 +93,14 @@ record ChaosReport(String store, long seed, long seconds, long acquisitions, lon
 
 	/** One line that tells the run. */
 	String summary() {
-		return "chaos on %s for %d s, seed %d: %d acquisitions (%d contended), %d effective faults %s; %s; "
-			.formatted(this.store, this.seconds, this.seed, this.acquisitions, this.contended, effectiveFaults(),
-					this.faults, this.writes)
+		return "chaos on %s for %d s, seed %d: %d acquisitions (%d contended), %d effective faults %s; %s; ".formatted(
+				this.store, this.seconds, this.seed, this.acquisitions, this.contended, effectiveFaults(), this.faults,
+				this.writes)
 				+ "work overlapped %s, takeovers %s, overruns %s; losses: %d explained, %d unexplained; residue %d; "
 					.formatted(this.overlap, this.takeover, this.overrun, this.lossesExplained, this.lossesUnexplained,
 							this.residue)
-				+ "violations %s, unmet guards %s, %d ms allowed for load, %d ms stalled".formatted(this.violations.keySet(),
-						this.unmetGuards, this.loadAllowanceMillis, this.stalledMillis);
+				+ "violations %s, unmet guards %s, %d ms allowed for load, %d ms stalled".formatted(
+						this.violations.keySet(), this.unmetGuards, this.loadAllowanceMillis, this.stalledMillis);
 	}
 
 	/** Writes {@code report.json} and {@code summary.txt}. */
@@ -144,9 +144,8 @@ record ChaosReport(String store, long seed, long seconds, long acquisitions, lon
 
 		static Spread of(List<Long> nanos) {
 			List<Long> sorted = nanos.stream().sorted().toList();
-			return sorted.isEmpty() ? new Spread(0, 0, 0)
-					: new Spread(sorted.size(), millis(sorted.get((sorted.size() * 99 - 1) / 100)),
-							millis(sorted.get(sorted.size() - 1)));
+			return sorted.isEmpty() ? new Spread(0, 0, 0) : new Spread(sorted.size(),
+					millis(sorted.get((sorted.size() * 99 - 1) / 100)), millis(sorted.get(sorted.size() - 1)));
 		}
 
 		private static long millis(long nanos) {

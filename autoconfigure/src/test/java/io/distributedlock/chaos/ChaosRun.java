@@ -53,6 +53,8 @@ final class ChaosRun implements AutoCloseable {
 
 	private final List<ChaosClient> clients;
 
+	private final StoreProbe probe;
+
 	private long end;
 
 	ChaosRun(Settings settings) {
@@ -68,6 +70,7 @@ final class ChaosRun implements AutoCloseable {
 		this.log = new HistoryLog(this.folder.resolve("runner.jsonl"));
 		this.register = new FencedRegister(this.log);
 		this.store = settings.store().start();
+		this.probe = new StoreProbe(this.store, this.log);
 		this.clients = IntStream.rangeClosed(1, CLIENTS)
 			.mapToObj((number) -> new ChaosClient("client-" + number, this))
 			.toList();
@@ -77,9 +80,10 @@ final class ChaosRun implements AutoCloseable {
 	ChaosReport run() throws InterruptedException, ExecutionException {
 		this.clients.forEach(ChaosClient::start);
 		this.clients.forEach(ChaosClient::awaitReady);
+		this.probe.start();
 		this.end = System.nanoTime() + this.settings.time().toNanos();
-		List<Future<Void>> lanes = this.executor.invokeAll(
-				Stream.of(FaultKind.Lane.values()).map((lane) -> new FaultInjector(this, lane)).toList());
+		List<Future<Void>> lanes = this.executor
+			.invokeAll(Stream.of(FaultKind.Lane.values()).map((lane) -> new FaultInjector(this, lane)).toList());
 		for (Future<Void> lane : lanes) {
 			lane.get();
 		}
@@ -109,7 +113,10 @@ final class ChaosRun implements AutoCloseable {
 
 	private History history(HistoryEvent last) {
 		List<HistoryEvent> events = new ArrayList<>(HistoryLog.read(this.folder.resolve("runner.jsonl")));
-		this.clients.stream().flatMap((client) -> client.histories().stream()).map(HistoryLog::read).forEach(events::addAll);
+		this.clients.stream()
+			.flatMap((client) -> client.histories().stream())
+			.map(HistoryLog::read)
+			.forEach(events::addAll);
 		if (!events.contains(last)) {
 			throw new IllegalStateException("The history of the runner is not whole");
 		}
@@ -174,6 +181,7 @@ final class ChaosRun implements AutoCloseable {
 	@Override
 	public void close() {
 		this.executor.shutdownNow();
+		this.probe.end();
 		this.clients.forEach(ChaosClient::close);
 		this.store.close();
 		this.register.close();

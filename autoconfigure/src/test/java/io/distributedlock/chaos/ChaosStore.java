@@ -31,6 +31,11 @@ public interface ChaosStore extends AutoCloseable {
 	/** Counts the entries of holders, waiters and reservations. */
 	long heldEntries();
 
+	/** Asks the server for something; throws any exception if it does not answer. */
+	default void probe() {
+		heldEntries();
+	}
+
 	/**
 	 * Returns how long the store keeps the lock of a process that has died.
 	 * @param lease the lease of the lock

@@ -14,8 +14,8 @@ import io.distributedlock.testkit.Soak;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * One run against a real store: {@code -Pchaos -Dchaos.store=redis -Dchaos.minutes=1}, and
- * {@code -Dchaos.seed=…} for the faults and calls of an earlier one.
+ * One run against a real store: {@code -Pchaos -Dchaos.store=redis -Dchaos.minutes=1},
+ * and {@code -Dchaos.seed=…} for the faults and calls of an earlier one.
  */
 @Soak
 @Tag("chaos")

@@ -115,8 +115,7 @@ final class ChaosWorker extends Thread {
 
 	private void acquire(CallMode mode, List<String> keys, Duration wait, Work work) throws InterruptedException {
 		LockOperations locks = this.setting.locks();
-		LockRequest request = LockRequest
-			.ofAll(keys.stream().map((key) -> LockKey.of(ChaosService.NAME, key)).toList())
+		LockRequest request = LockRequest.ofAll(keys.stream().map((key) -> LockKey.of(ChaosService.NAME, key)).toList())
 			.withWaitTime(wait);
 		switch (mode) {
 			case EXECUTE, SEVERAL -> locks.executeWithoutResult(request, work::run);

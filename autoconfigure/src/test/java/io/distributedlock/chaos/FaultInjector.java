@@ -65,8 +65,7 @@ final class FaultInjector implements Callable<Void> {
 
 	private FaultKind next() {
 		if (this.deck.isEmpty()) {
-			this.run.faults(this.lane)
-				.forEach((kind) -> this.deck.addAll(Collections.nCopies(kind.weight(), kind)));
+			this.run.faults(this.lane).forEach((kind) -> this.deck.addAll(Collections.nCopies(kind.weight(), kind)));
 			Collections.shuffle(this.deck, this.random);
 		}
 		return this.deck.remove(this.deck.size() - 1);

@@ -68,8 +68,7 @@ class FencedRegisterTests {
 		this.connection.write("key", 11, "b", "b#1");
 		this.connection.write("key", 10, "a", "a#1");
 		assertThat(HistoryLog.read(file())).extracting(HistoryEvent::call, HistoryEvent::value, HistoryEvent::detail)
-			.containsExactly(tuple("b#1", 11L, HistoryEvent.ACCEPTED),
-					tuple("a#1", 10L, HistoryEvent.REFUSED));
+			.containsExactly(tuple("b#1", 11L, HistoryEvent.ACCEPTED), tuple("a#1", 10L, HistoryEvent.REFUSED));
 	}
 
 }

@@ -47,9 +47,8 @@ record HistoryEvent(long at, Kind kind, String process, String call, String key,
 
 	/** The same with times in milliseconds since another event, for people. */
 	String toText(long since) {
-		return JSON.writeValueAsString(
-				Map.of("ms", Duration.ofNanos(this.at - since).toMillis(), "event", this.kind + " " + this.process + " "
-						+ this.call + " " + this.key + " " + this.value + " " + this.detail));
+		return JSON.writeValueAsString(Map.of("ms", Duration.ofNanos(this.at - since).toMillis(), "event", this.kind
+				+ " " + this.process + " " + this.call + " " + this.key + " " + this.value + " " + this.detail));
 	}
 
 	/** The kinds of events. */

@@ -80,7 +80,9 @@ class HistoryRuleTests {
 	@Test
 	void writeThatIsRefusedForNoHigherTokenIsFound() {
 		this.history.hold("b#1", 0, 10).accepted("b#1", 5, 10).hold("a#1", 20, 10).refused("a#1", 25, 10);
-		assertThat(this.history.violationsOf(new FencedWrites())).singleElement().asString().contains("none had a higher");
+		assertThat(this.history.violationsOf(new FencedWrites())).singleElement()
+			.asString()
+			.contains("none had a higher");
 	}
 
 	@Test
@@ -108,11 +110,7 @@ class HistoryRuleTests {
 
 	@Test
 	void holdThatOutlastsTheNextOneIsFoundBesideTheThird() {
-		this.history.call("a#1", 0)
-			.granted("a#1", 1, 10)
-			.hold("b#1", 10, 11)
-			.hold("c#1", 50, 12)
-			.released("a#1", 100);
+		this.history.call("a#1", 0).granted("a#1", 1, 10).hold("b#1", 10, 11).hold("c#1", 50, 12).released("a#1", 100);
 		assertThat(this.history.violationsOf(new SingleBelief())).hasSize(2);
 	}
 
@@ -124,9 +122,7 @@ class HistoryRuleTests {
 
 	@Test
 	void timeOfAStoppedProcessDoesNotCount() {
-		this.history.call("a#1", 0)
-			.fault(FaultKind.STOP_LONG, "a", 10, 5010)
-			.ended("a#1", 6200, End.BUSY);
+		this.history.call("a#1", 0).fault(FaultKind.STOP_LONG, "a", 10, 5010).ended("a#1", 6200, End.BUSY);
 		assertThat(this.history.violationsOf(new TimelyEnds(BOUNDS))).isEmpty();
 	}
 
@@ -134,14 +130,14 @@ class HistoryRuleTests {
 	void timeWithoutAProcessorCountsOnceAndIsNoOtherProcesses() {
 		this.history.fault(FaultKind.STOP_LONG, "a", 10, 5010).stall("a", 10, 5510).stall("b", 10, 5510);
 		this.history.call("a#1", 0).ended("a#1", 6750, End.BUSY).call("b#1", 0).ended("b#1", 6751, End.BUSY);
-		assertThat(this.history.violationsOf(new TimelyEnds(BOUNDS))).singleElement().asString().contains("b#1", "1251 ms");
+		assertThat(this.history.violationsOf(new TimelyEnds(BOUNDS))).singleElement()
+			.asString()
+			.contains("b#1", "1251 ms");
 	}
 
 	@Test
 	void stopOfAnotherProcessIsNoExcuse() {
-		this.history.call("a#1", 0)
-			.fault(FaultKind.STOP_LONG, "b", 10, 5010)
-			.ended("a#1", 6200, End.BUSY);
+		this.history.call("a#1", 0).fault(FaultKind.STOP_LONG, "b", 10, 5010).ended("a#1", 6200, End.BUSY);
 		assertThat(this.history.violationsOf(new TimelyEnds(BOUNDS))).singleElement().asString().contains("6200 ms");
 	}
 
@@ -169,10 +165,7 @@ class HistoryRuleTests {
 
 	@Test
 	void lossAfterAFaultOfItsProcessIsExplained() {
-		this.history.call("a#1", 0)
-			.granted("a#1", 1, 10)
-			.fault(FaultKind.BLACK_HOLE, "a", 100, 2900)
-			.lost("a#1", 2990);
+		this.history.call("a#1", 0).granted("a#1", 1, 10).fault(FaultKind.BLACK_HOLE, "a", 100, 2900).lost("a#1", 2990);
 		assertThat(this.history.violationsOf(new ExplainedLosses(BOUNDS))).isEmpty();
 	}
 
@@ -194,7 +187,11 @@ class HistoryRuleTests {
 
 	@Test
 	void lossIsNotExplainedByAShortOrForeignStall() {
-		this.history.call("a#1", 0).granted("a#1", 1, 10).stall("a", 1000, 1400).stall("b", 1000, 2900).lost("a#1", 2990);
+		this.history.call("a#1", 0)
+			.granted("a#1", 1, 10)
+			.stall("a", 1000, 1400)
+			.stall("b", 1000, 2900)
+			.lost("a#1", 2990);
 		assertThat(this.history.violationsOf(new ExplainedLosses(BOUNDS))).hasSize(1);
 	}
 
@@ -272,6 +269,12 @@ class HistoryRuleTests {
 	}
 
 	@Test
+	void waiterForAStoreThatDoesNotAnswerIsExcused() {
+		this.history.call("b#1", 0).stall(HistoryEvent.STORE, 1, 1000).granted("b#1", 6200, 11).released("b#1", 6300);
+		assertThat(this.history.residue(9000, 0).violationsOf(new ServedWaiters(BOUNDS))).isEmpty();
+	}
+
+	@Test
 	void takeoverWithinTheLeaseKeepsThePromise() {
 		takeover(3200);
 		assertThat(this.history.violationsOf(new TimelyTakeovers(BOUNDS))).isEmpty();
@@ -288,6 +291,13 @@ class HistoryRuleTests {
 	@Test
 	void lateTakeoverOfAProcessWithAFaultIsExcused() {
 		this.history.fault(FaultKind.CUT, "b", 500, 600);
+		takeover(3300);
+		assertThat(this.history.violationsOf(new TimelyTakeovers(BOUNDS))).isEmpty();
+	}
+
+	@Test
+	void lateTakeoverFromAStoreThatDoesNotAnswerIsExcused() {
+		this.history.stall(HistoryEvent.STORE, 500, 600);
 		takeover(3300);
 		assertThat(this.history.violationsOf(new TimelyTakeovers(BOUNDS))).isEmpty();
 	}

@@ -66,6 +66,8 @@ final class ServedWaiters implements HistoryRule {
 				taken.add(new Span(fault.begin(), fault.end() + this.bounds.aftermath()));
 			}
 		}
+		history.stalls(HistoryEvent.STORE)
+			.forEach((stall) -> taken.add(new Span(stall.from(), stall.to() + this.bounds.aftermath())));
 		calls.stream().map((call) -> taken(history, call)).filter((span) -> span.length() > 0).forEach(taken::add);
 		return new Span(calls.get(0).calledAt(), history.end()).without(taken)
 			.stream()

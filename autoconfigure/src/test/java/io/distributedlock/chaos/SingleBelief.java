@@ -20,8 +20,8 @@ final class SingleBelief implements HistoryRule {
 				if (call.heldUntil().isEmpty()) {
 					continue;
 				}
-				long overlap = (last != null)
-						? Math.min(heldUntil(last), call.heldUntil().getAsLong()) - call.endedAt() : -1;
+				long overlap = (last != null) ? Math.min(heldUntil(last), call.heldUntil().getAsLong()) - call.endedAt()
+						: -1;
 				if (overlap > 0) {
 					violations.add(last + " and " + call + " both held the lock for "
 							+ Duration.ofNanos(overlap).toMillis() + " ms");

@@ -28,7 +28,9 @@ final class TimelyTakeovers implements HistoryRule {
 			.toList();
 	}
 
-	/** Returns how the locks of killed processes were followed where all else was well. */
+	/**
+	 * Returns how the locks of killed processes were followed where all else was well.
+	 */
 	List<Takeover> takeovers(History history) {
 		List<Takeover> takeovers = new ArrayList<>();
 		for (String key : history.calls().keySet()) {
@@ -49,8 +51,12 @@ final class TimelyTakeovers implements HistoryRule {
 			.stream()
 			.noneMatch((fault) -> fault.concerns(heir.process())
 					&& fault.touches(death - this.bounds.callTimeout().toNanos(), heir.endedAt()));
-		return (well && heir.calledAt() < death && heir.endedAt() > death)
-				? Optional.of(new Takeover(killed, heir, history.running(heir.process(), death, heir.endedAt()))) : Optional.empty();
+		boolean answered = history.stalls(HistoryEvent.STORE)
+			.stream()
+			.noneMatch((stall) -> stall.touches(death, heir.endedAt()));
+		return (well && answered && heir.calledAt() < death && heir.endedAt() > death)
+				? Optional.of(new Takeover(killed, heir, history.running(heir.process(), death, heir.endedAt())))
+				: Optional.empty();
 	}
 
 	/**

@@ -7,8 +7,7 @@ final class ToldLosses implements HistoryRule {
 
 	@Override
 	public List<String> violations(History history) {
-		return history
-			.calls((call) -> call.releasedAt() != LockCall.NEVER && !call.isHeldToTheEnd() && !call.isLost())
+		return history.calls((call) -> call.releasedAt() != LockCall.NEVER && !call.isHeldToTheEnd() && !call.isLost())
 			.stream()
 			.map((call) -> call + " was not held to its end, and no loss was told")
 			.toList();

@@ -20,7 +20,7 @@ public final class ZooKeeperChaosStore implements ChaosStore {
 
 	private final Path data;
 
-	private ZooKeeperServerProcess server;
+	private volatile ZooKeeperServerProcess server;
 
 	public ZooKeeperChaosStore() {
 		try {
@@ -76,6 +76,11 @@ public final class ZooKeeperChaosStore implements ChaosStore {
 				"/distributed-lock")) {
 			return fixture.heldEntries();
 		}
+	}
+
+	@Override
+	public void probe() {
+		this.server.statistic("zk_num_alive_connections");
 	}
 
 	@Override
