@@ -26,9 +26,9 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 import org.springframework.core.env.SimpleCommandLinePropertySource;
 
+import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockOperations;
-import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.autoconfigure.DistributedLockAutoConfiguration;
 import io.distributedlock.autoconfigure.jdbc.JdbcLockAutoConfiguration;
@@ -153,7 +153,7 @@ final class ChaosClientMain {
 			.start();
 	}
 
-	/** A server that a fault has stopped may answer late. */
+	/** A server that a fault has stopped may answer late, and a broken build may fail. */
 	private static void warmUp(LockOperations locks) {
 		LockRequest request = LockRequest.of(LockKey.of("warm-up")).withWaitTime(Duration.ofSeconds(3));
 		int done = 0;
@@ -163,7 +163,7 @@ final class ChaosClientMain {
 				});
 				done++;
 			}
-			catch (LockProviderException ex) {
+			catch (LockException ex) {
 				Thread.yield();
 			}
 		}
