@@ -82,7 +82,7 @@ final class FaultInjector implements Callable<Void> {
 			case KILL -> ended("exit value " + client.kill(), client);
 			case SHUTDOWN -> ended("exit value " + client.shutDown(), client);
 			case STOP_SHORT -> stop(client.handle(), 200, ChaosRun.LEASE.toMillis() / 2);
-			case STOP_LONG -> stop(client.handle(), ChaosRun.LEASE.toMillis() + 300, 1000);
+			case STOP_LONG -> stop(client.handle(), this.run.bounds().expiry().toMillis() + 500, 1000);
 			case INTERRUPT -> {
 				long interrupted = client.interrupt();
 				yield new Effect(interrupted, interrupted + " threads interrupted");

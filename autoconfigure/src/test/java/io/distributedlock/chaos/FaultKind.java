@@ -7,7 +7,7 @@ enum FaultKind {
 	KILL(Lane.PROCESSES, 2),
 	/** SIGSTOP of a client for less than its lease. */
 	STOP_SHORT(Lane.PROCESSES, 3),
-	/** SIGSTOP of a client for longer than its lease. */
+	/** SIGSTOP of a client until the store keeps none of its locks. */
 	STOP_LONG(Lane.PROCESSES, 4),
 	/** Interrupts of all threads of a client that wait for a lock. */
 	INTERRUPT(Lane.PROCESSES, 8),
