@@ -35,6 +35,9 @@ final class FaultInjector implements Callable<Void> {
 
 	private final Random random;
 
+	/** Whether some kind was not injected yet; a slow machine takes longer for that. */
+	private boolean firstRound = true;
+
 	private int number;
 
 	FaultInjector(ChaosRun run, FaultKind.Lane lane) {
@@ -47,7 +50,7 @@ final class FaultInjector implements Callable<Void> {
 
 	@Override
 	public Void call() throws InterruptedException {
-		while (this.run.goesOn()) {
+		while (this.run.goesOn() || this.firstRound) {
 			List<ChaosClient> ready = this.run.clients().stream().filter(ChaosClient::isReady).toList();
 			// The choice is the seed's, and not that of the moment.
 			ChaosClient client = this.run.clients().get(this.random.nextInt(this.run.clients().size()));
@@ -58,6 +61,7 @@ final class FaultInjector implements Callable<Void> {
 			else {
 				this.deck.add(kind);
 			}
+			this.firstRound &= !this.deck.isEmpty();
 			Thread.sleep(200 + this.random.nextInt(1300));
 		}
 		return null;
