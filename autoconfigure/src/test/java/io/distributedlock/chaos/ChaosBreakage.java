@@ -12,33 +12,34 @@ import io.distributedlock.BrokenSource;
  * clients of the run have the broken class or script before all others.
  *
  * @param name what goes wrong, one line
- * @param rule the rule that has to find it
+ * @param rules the rules of which one has to find it, none of which is about time
  * @param source the file below {@code src/main}
  * @param text what is replaced, once
  * @param replacement what replaces it
  */
-record ChaosBreakage(String name, Class<? extends HistoryRule> rule, String source, String text, String replacement) {
+record ChaosBreakage(String name, List<Class<? extends HistoryRule>> rules, String source, String text,
+		String replacement) {
 
 	private static final String JAVA = "java/io/distributedlock/";
 
 	private static final String SCRIPTS = "resources/io/distributedlock/redis/script/";
 
 	static final List<ChaosBreakage> ALL = List.of(
-			new ChaosBreakage("a release frees whoever holds the lock", SingleBelief.class, SCRIPTS + "release.lua",
+			new ChaosBreakage("a release frees whoever holds the lock", List.of(SingleBelief.class, ExplainedLosses.class), SCRIPTS + "release.lua",
 					"if not value or string.sub(value, 1, STATE) ~= string.sub(ARGV[1], 1, STATE) then",
 					"if not value then"),
-			new ChaosBreakage("an attempt takes a lock that is held", SingleBelief.class, SCRIPTS + "attempt.lua",
+			new ChaosBreakage("an attempt takes a lock that is held", List.of(SingleBelief.class, ExplainedLosses.class), SCRIPTS + "attempt.lua",
 					"ARGV[3], 'NX', 'PX'", "ARGV[3], 'PX'"),
-			new ChaosBreakage("a holder relies on its lock for too long", SingleBelief.class,
+			new ChaosBreakage("a holder relies on its lock for too long", List.of(SingleBelief.class),
 					JAVA + "engine/grant/HeldGrant.java",
 					"return Nanos.earlier(validUntilNanos(), this.holdUntilNanos);",
 					"return Nanos.earlier(validUntilNanos() + 3 * lease().toNanos(), this.holdUntilNanos);"),
-			new ChaosBreakage("all tokens are the same", RisingTokens.class, JAVA + "FencingToken.java",
+			new ChaosBreakage("all tokens are the same", List.of(RisingTokens.class), JAVA + "FencingToken.java",
 					"return new FencingToken(order * HOLDS + holdNumber);",
 					"return new FencingToken(((order > 0) ? 1 : order) * HOLDS);"),
-			new ChaosBreakage("no lock is renewed", ExplainedLosses.class, JAVA + "engine/grant/HeldGrant.java",
+			new ChaosBreakage("no lock is renewed", List.of(ExplainedLosses.class), JAVA + "engine/grant/HeldGrant.java",
 					"if (!claimRenewal()) {", "if (isCurrent() || !claimRenewal()) {"),
-			new ChaosBreakage("no loss is told", ToldLosses.class, JAVA + "engine/event/GrantHandle.java",
+			new ChaosBreakage("no loss is told", List.of(ToldLosses.class), JAVA + "engine/event/GrantHandle.java",
 					"\t\tlossActions().open();", "\t\tlossActions();"));
 
 	private Path file() {
