@@ -24,12 +24,12 @@ record ChaosBreakage(String name, List<Class<? extends HistoryRule>> rules, Stri
 
 	private static final String SCRIPTS = "resources/io/distributedlock/redis/script/";
 
-	static final List<ChaosBreakage> ALL = List.of(
-			new ChaosBreakage("a release frees whoever holds the lock", List.of(SingleBelief.class, ExplainedLosses.class), SCRIPTS + "release.lua",
-					"if not value or string.sub(value, 1, STATE) ~= string.sub(ARGV[1], 1, STATE) then",
-					"if not value then"),
-			new ChaosBreakage("an attempt takes a lock that is held", List.of(SingleBelief.class, ExplainedLosses.class), SCRIPTS + "attempt.lua",
-					"ARGV[3], 'NX', 'PX'", "ARGV[3], 'PX'"),
+	static final List<ChaosBreakage> ALL = List.of(new ChaosBreakage("a release frees whoever holds the lock",
+			List.of(SingleBelief.class, ExplainedLosses.class), SCRIPTS + "release.lua",
+			"if not value or string.sub(value, 1, STATE) ~= string.sub(ARGV[1], 1, STATE) then", "if not value then"),
+			new ChaosBreakage("an attempt takes a lock that is held",
+					List.of(SingleBelief.class, ExplainedLosses.class), SCRIPTS + "attempt.lua", "ARGV[3], 'NX', 'PX'",
+					"ARGV[3], 'PX'"),
 			new ChaosBreakage("a holder relies on its lock for too long", List.of(SingleBelief.class),
 					JAVA + "engine/grant/HeldGrant.java",
 					"return Nanos.earlier(validUntilNanos(), this.holdUntilNanos);",
@@ -37,8 +37,9 @@ record ChaosBreakage(String name, List<Class<? extends HistoryRule>> rules, Stri
 			new ChaosBreakage("all tokens are the same", List.of(RisingTokens.class), JAVA + "FencingToken.java",
 					"return new FencingToken(order * HOLDS + holdNumber);",
 					"return new FencingToken(((order > 0) ? 1 : order) * HOLDS);"),
-			new ChaosBreakage("no lock is renewed", List.of(ExplainedLosses.class), JAVA + "engine/grant/HeldGrant.java",
-					"if (!claimRenewal()) {", "if (isCurrent() || !claimRenewal()) {"),
+			new ChaosBreakage("no lock is renewed", List.of(ExplainedLosses.class),
+					JAVA + "engine/grant/HeldGrant.java", "if (!claimRenewal()) {",
+					"if (isCurrent() || !claimRenewal()) {"),
 			new ChaosBreakage("no loss is told", List.of(ToldLosses.class), JAVA + "engine/event/GrantHandle.java",
 					"\t\tlossActions().open();", "\t\tlossActions();"));
 
