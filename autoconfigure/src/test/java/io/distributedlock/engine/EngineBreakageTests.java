@@ -2,7 +2,6 @@ package io.distributedlock.engine;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.StringWriter;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -13,10 +12,6 @@ import java.util.Objects;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-import javax.tools.JavaCompiler;
-import javax.tools.StandardJavaFileManager;
-import javax.tools.ToolProvider;
-
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -25,6 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import io.distributedlock.BrokenSource;
 import io.distributedlock.testkit.Soak;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -79,32 +75,10 @@ class EngineBreakageTests {
 		assertThat(firstViolation(compile(breakage), SEEDS)).as(breakage.name()).isNotNull();
 	}
 
-	/** Compiles the engine with one breakage. */
+	/** Compiles the class that is broken. */
 	private Path compile(EngineBreakage breakage) throws IOException {
-		Path sources = Files.createDirectory(this.folder.resolve("sources"));
 		Path classes = Files.createDirectory(this.folder.resolve("classes"));
-		Path broken = file(breakage);
-		try (Stream<Path> files = Files.walk(SOURCES).filter(Files::isRegularFile)) {
-			for (Path file : files.toList()) {
-				String source = Files.readString(file);
-				Path copy = sources.resolve(SOURCES.relativize(file));
-				Files.createDirectories(copy.getParent());
-				Files.writeString(copy,
-						file.equals(broken) ? source.replace(breakage.text(), breakage.replacement()) : source);
-			}
-		}
-		JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
-		StringWriter messages = new StringWriter();
-		try (StandardJavaFileManager files = compiler.getStandardFileManager(null, null, null);
-				Stream<Path> copies = Files.walk(sources).filter(Files::isRegularFile)) {
-			boolean compiled = compiler
-				.getTask(messages, files, null,
-						List.of("-nowarn", "-proc:none", "-d", classes.toString(), "-classpath",
-								System.getProperty("java.class.path")),
-						null, files.getJavaFileObjectsFromPaths(copies.toList()))
-				.call();
-			assertThat(compiled).as(messages.toString()).isTrue();
-		}
+		BrokenSource.write(file(breakage), breakage.text(), breakage.replacement(), classes);
 		return classes;
 	}
 

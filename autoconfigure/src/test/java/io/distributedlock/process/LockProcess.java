@@ -25,9 +25,9 @@ import static org.assertj.core.api.Assertions.assertThat;
  * A JVM of its own, which obeys lines on its standard input and ends with it. Its answers
  * are the lines that begin with {@link #ANSWER}; the others are its console.
  */
-final class LockProcess implements AutoCloseable {
+public final class LockProcess implements AutoCloseable {
 
-	static final String ANSWER = "> ";
+	public static final String ANSWER = "> ";
 
 	/** An application needs seconds of a processor to start. */
 	private static final Duration PATIENCE = Duration.ofSeconds(90);
@@ -53,9 +53,19 @@ final class LockProcess implements AutoCloseable {
 	}
 
 	static LockProcess start(Class<?> main, Map<String, String> environment, List<String> arguments) {
+		return start(main, System.getProperty("java.class.path"), environment, arguments);
+	}
+
+	/** Starts a main class with another class path than that of this JVM. */
+	public static LockProcess start(Class<?> main, String classPath, List<String> arguments) {
+		return start(main, classPath, Map.of(), arguments);
+	}
+
+	private static LockProcess start(Class<?> main, String classPath, Map<String, String> environment,
+			List<String> arguments) {
 		List<String> command = new ArrayList<>(
 				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:TieredStopAtLevel=1",
-						"-XX:+UseSerialGC", "-Xmx768m", "-cp", System.getProperty("java.class.path"), main.getName()));
+						"-XX:+UseSerialGC", "-Xmx768m", "-cp", classPath, main.getName()));
 		command.addAll(arguments);
 		ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true).redirectInput(Redirect.PIPE);
 		builder.environment().putAll(environment);
@@ -83,7 +93,7 @@ final class LockProcess implements AutoCloseable {
 		}
 	}
 
-	void send(String command) {
+	public void send(String command) {
 		try {
 			this.input.write(command + "\n");
 			this.input.flush();
@@ -93,9 +103,13 @@ final class LockProcess implements AutoCloseable {
 		}
 	}
 
-	String answer() {
+	public String answer() {
+		return answer(PATIENCE);
+	}
+
+	public String answer(Duration patience) {
 		try {
-			String answer = this.answers.poll(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+			String answer = this.answers.poll(patience.toSeconds(), TimeUnit.SECONDS);
 			assertThat(answer).as("an answer; the console is %s", this.console).isNotNull();
 			return answer;
 		}
@@ -110,7 +124,7 @@ final class LockProcess implements AutoCloseable {
 		return this.answers.peek();
 	}
 
-	String ask(String command) {
+	public String ask(String command) {
 		send(command);
 		return answer();
 	}
@@ -118,6 +132,10 @@ final class LockProcess implements AutoCloseable {
 	/** Asks for a lock that is free. */
 	Acquired acquire(String key, Duration lease, Duration wait, boolean renew) {
 		return Acquired.parse(ask(Commands.acquire(key, lease, wait, renew)));
+	}
+
+	public ProcessHandle handle() {
+		return this.process.toHandle();
 	}
 
 	void stop() {
@@ -128,7 +146,7 @@ final class LockProcess implements AutoCloseable {
 		signal("-CONT");
 	}
 
-	void kill() {
+	public void kill() {
 		signal("-9");
 	}
 
@@ -147,7 +165,7 @@ final class LockProcess implements AutoCloseable {
 	}
 
 	/** The exit value, once the process has ended by itself. */
-	int awaitEnd(Duration timeout) throws InterruptedException {
+	public int awaitEnd(Duration timeout) throws InterruptedException {
 		assertThat(this.process.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS))
 			.as("the process ends; its console is %s", this.console)
 			.isTrue();

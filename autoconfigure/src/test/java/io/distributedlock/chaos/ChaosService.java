@@ -1,0 +1,22 @@
+package io.distributedlock.chaos;
+
+import java.util.function.Consumer;
+
+import io.distributedlock.LockContext;
+import io.distributedlock.LockLease;
+import io.distributedlock.annotation.DistributedLock;
+
+/** A bean with a locked method, whose lock is that of other calls with the same key. */
+class ChaosService {
+
+	/** The name of all locks of a run. */
+	static final String NAME = "chaos";
+
+	static final String WAIT_TIME = "1500ms";
+
+	@DistributedLock(name = NAME, key = "#key", waitTime = WAIT_TIME)
+	void work(String key, Consumer<LockLease> body) {
+		body.accept(LockContext.current());
+	}
+
+}

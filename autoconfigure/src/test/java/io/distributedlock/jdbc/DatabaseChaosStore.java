@@ -1,0 +1,70 @@
+package io.distributedlock.jdbc;
+
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.function.Function;
+
+import javax.sql.DataSource;
+
+import io.distributedlock.chaos.ChaosStore;
+
+/** A database of a server that the tests share. */
+public class DatabaseChaosStore implements ChaosStore {
+
+	private final JdbcFixture fixture;
+
+	private final JdbcFaults faults;
+
+	private final String user;
+
+	private final String url;
+
+	DatabaseChaosStore(DataSource database, Function<JdbcFixture, JdbcFaults> faults) {
+		this.fixture = new JdbcFixture(TestDatabases.withTable(database));
+		this.faults = faults.apply(this.fixture);
+		this.url = this.fixture.url();
+		this.user = TestDatabases.user(this.url);
+	}
+
+	public static ChaosStore h2() {
+		return new DatabaseChaosStore(H2ServerProcess.shared().database(), H2Faults::new);
+	}
+
+	public static ChaosStore mySql() {
+		return new DatabaseChaosStore(TestDatabases.mySql(), MySqlFaults::new);
+	}
+
+	@Override
+	public final InetSocketAddress address() {
+		return this.faults.servers().get(0);
+	}
+
+	@Override
+	public final List<String> properties(int port) {
+		return List.of("distributed-lock.provider=jdbc", "distributed-lock.jdbc.initialize-schema=never",
+				"spring.datasource.url=" + this.url.replaceFirst("//[^/]+/", "//localhost:" + port + "/"),
+				"spring.datasource.username=" + this.user, "spring.datasource.password=");
+	}
+
+	@Override
+	public final ProcessHandle server() {
+		return this.faults.process();
+	}
+
+	@Override
+	public final long killConnections() {
+		return this.faults.kill(List.of());
+	}
+
+	@Override
+	public final long heldEntries() {
+		return this.fixture.heldEntries();
+	}
+
+	@Override
+	public void close() {
+		this.faults.close();
+		this.fixture.close();
+	}
+
+}
