@@ -23,7 +23,7 @@ class LockRowTests {
 		return new LockRow("rival", 7, "host", 10, SECOND, NOW, first, second);
 	}
 
-	private static LockRow row(@Nullable String owner, long remainingMicros) {
+	private static LockRow row(String owner, long remainingMicros) {
 		return new LockRow(owner, 7, "host", 10, remainingMicros, NOW, null, null);
 	}
 
@@ -41,8 +41,8 @@ class LockRowTests {
 
 	@Test
 	void freeRowIsAcquirableWhateverItsExpiry() {
-		assertThat(row(null, SECOND).isAcquirableBy(PROCESS)).isTrue();
-		assertThat(row(null, -SECOND).isAcquirableBy(PROCESS)).isTrue();
+		assertThat(row(LockRow.FREE, SECOND).isAcquirableBy(PROCESS)).isTrue();
+		assertThat(row(LockRow.FREE, -SECOND).isAcquirableBy(PROCESS)).isTrue();
 	}
 
 	@Test
@@ -60,7 +60,7 @@ class LockRowTests {
 
 	@Test
 	void holderIsDescribedOnlyWhileTheRowIsHeld() {
-		assertThat(row(null, 0).describeHolder()).isNull();
+		assertThat(row(LockRow.FREE, 0).describeHolder()).isNull();
 		assertThat(row("reserved:p1", SECOND).describeHolder()).isNull();
 		assertThat(row("rival", -5).describeHolder()).isNotNull()
 			.satisfies((holder) -> assertThat(holder.remaining()).isZero())
@@ -79,7 +79,7 @@ class LockRowTests {
 
 	@Test
 	void attemptChangesARowThatItAcquiresOrHolds() {
-		assertThat(row(null, SECOND).isChangedBy(attempt(false, null), SECOND)).isTrue();
+		assertThat(row(LockRow.FREE, SECOND).isChangedBy(attempt(false, null), SECOND)).isTrue();
 		assertThat(row("owner", SECOND).isChangedBy(attempt(false, null), SECOND)).isTrue();
 		assertThat(row("rival", SECOND).isChangedBy(attempt(false, null), SECOND)).isFalse();
 	}

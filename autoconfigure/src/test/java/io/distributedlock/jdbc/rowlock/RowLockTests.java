@@ -245,7 +245,7 @@ class RowLockTests {
 			// On a slow machine the attempt has given up its wait for the order.
 			refused = end instanceof LockProviderException;
 			assertThat(end).matches((result) -> result instanceof LockProviderException || result instanceof Busy);
-			assertThat(provider.heldRows().find(LockRow.ROW + owner.text())).isNull();
+			assertThat(provider.heldRows().find(LockRow.lockedBy(owner))).isNull();
 			await().atMost(PATIENCE).until(() -> provider.pool().kept() == 0);
 			LockGrant next = acquire(other, KEY);
 			assertThat(next.order()).isGreaterThan(last.order());
