@@ -31,7 +31,8 @@ public final class StoreText {
 	 * @return the text itself, or its shortened form
 	 */
 	public static String shorten(String text, int length) {
-		return (cut(text, length) == text.length()) ? text
+		// At most three bytes for each char of Java.
+		return (text.length() <= length / 3 || cut(text, length) == text.length()) ? text
 				: text.substring(0, cut(text, length - HASH_LENGTH - HASH_MARK.length())) + HASH_MARK + hash(text);
 	}
 

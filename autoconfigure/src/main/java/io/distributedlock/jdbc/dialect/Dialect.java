@@ -296,7 +296,7 @@ public abstract class Dialect {
 
 	/** Returns the script that creates the lock table. */
 	public final String schema() {
-		return Sql.script(this.platform, this.table);
+		return Sql.script("io/distributedlock/jdbc", this.platform, Sql.SCRIPT_TABLE, this.table);
 	}
 
 	/**

@@ -1,11 +1,13 @@
 package io.distributedlock.jdbc.dialect;
 
 import java.time.Duration;
+import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import io.distributedlock.jdbc.dialect.LockRow.QueueEntry;
+import io.distributedlock.provider.OwnerId;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -49,6 +51,26 @@ class LockRowTests {
 	void heldRowIsAcquirableOnceItHasExpired() {
 		assertThat(row("rival", 1).isAcquirableBy(PROCESS)).isFalse();
 		assertThat(row("rival", 0).isAcquirableBy(PROCESS)).isTrue();
+	}
+
+	/** As a later version may store it. */
+	@Test
+	void rowInAStateThatIsNotKnownIsBusyUntilItExpires() {
+		LockRow shared = row("shared..:" + LockRow.NONE, 1);
+		assertThat(shared.isAcquirableBy(PROCESS)).isFalse();
+		assertThat(shared.ownerId()).isNull();
+		assertThat(row("shared..:" + LockRow.NONE, 0).isAcquirableBy(PROCESS)).isTrue();
+	}
+
+	@Test
+	void everyStateHasTheSameLength() {
+		OwnerId owner = OwnerId.random();
+		assertThat(List.of(LockRow.FREE, LockRow.KEPT, LockRow.RESERVED + owner.text(), LockRow.heldBy(owner),
+				LockRow.lockedBy(owner)))
+			.allMatch((text) -> text.length() == 41);
+		assertThat(row(LockRow.heldBy(owner), 1).ownerId()).isEqualTo(owner);
+		assertThat(row(LockRow.lockedBy(owner), 1).ownerId()).isEqualTo(owner);
+		assertThat(row(LockRow.RESERVED + owner.text(), 1).ownerId()).isNull();
 	}
 
 	@Test
