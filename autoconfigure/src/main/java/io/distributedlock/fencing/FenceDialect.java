@@ -1,7 +1,5 @@
 package io.distributedlock.fencing;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -11,8 +9,6 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
-
-import org.springframework.core.io.ClassPathResource;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
@@ -213,14 +209,7 @@ final class FenceDialect {
 
 	/** Returns the script that creates the table. */
 	String schema() {
-		try {
-			return new ClassPathResource("schema-" + this.kind.platform() + ".sql", FenceDialect.class)
-				.getContentAsString(StandardCharsets.UTF_8)
-				.replace(FenceSettings.DEFAULT_TABLE, this.table);
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
+		return Sql.script("io/distributedlock/fencing", this.kind.platform(), FenceSettings.DEFAULT_TABLE, this.table);
 	}
 
 	/** Fails if the table or a column is missing. */

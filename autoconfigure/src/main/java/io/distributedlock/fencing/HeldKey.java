@@ -15,7 +15,7 @@ import io.distributedlock.provider.StoreText;
  */
 record HeldKey(String text, LockKey key, FencingToken token) implements Comparable<HeldKey> {
 
-	/** The width of the key column in characters. */
+	/** The width of the key column in bytes. */
 	private static final int LENGTH = 512;
 
 	/**

@@ -100,7 +100,7 @@ final class JdbcContender implements LockContender, NotifiedContender {
 
 	private AttemptResult attemptOrPoll(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
 		long startNanos = System.nanoTime();
-		RowAttempt attempt = new RowAttempt(this.storedKey, owner.text(),
+		RowAttempt attempt = new RowAttempt(this.storedKey, LockRow.heldBy(owner),
 				TimeUnit.NANOSECONDS.toMicros(lease.toNanos()), this.table.holder(), this.table.process(), willWait,
 				this.sinceMicros);
 		boolean writeAtOnce = this.reserved
@@ -120,6 +120,7 @@ final class JdbcContender implements LockContender, NotifiedContender {
 			row = writeAtOnce ? this.table.attempt(attempt, left) : this.table.poll(attempt, left);
 		}
 		catch (RuntimeException | Error ex) {
+			this.tableCheck.repeatAfter(ex);
 			unregister();
 			throw ex;
 		}

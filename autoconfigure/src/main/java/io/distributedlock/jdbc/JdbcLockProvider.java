@@ -77,7 +77,7 @@ public final class JdbcLockProvider extends TableLockProvider {
 		List<Renewal> renewals = new ArrayList<>(leases.size());
 		leases.forEach((grant, lease) -> {
 			grants.add(grant);
-			renewals.add(new Renewal(keys().encode(grant.key()), grant.owner().text(),
+			renewals.add(new Renewal(keys().encode(grant.key()), LockRow.heldBy(grant.owner()),
 					TimeUnit.NANOSECONDS.toMicros(lease.toNanos())));
 		});
 		List<RenewalOutcome> answers = table().renew(renewals, timeout);
@@ -95,13 +95,13 @@ public final class JdbcLockProvider extends TableLockProvider {
 
 	@Override
 	public ReleaseOutcome releaseOwn(LockKey key, OwnerId owner, Duration keepFor, Duration timeout) {
-		return table().release(keys().encode(key), owner.text(), TimeUnit.NANOSECONDS.toMicros(keepFor.toNanos()),
-				timeout);
+		return table().release(keys().encode(key), LockRow.heldBy(owner),
+				TimeUnit.NANOSECONDS.toMicros(keepFor.toNanos()), timeout);
 	}
 
 	@Override
 	public String otherOwner(OwnerId owner) {
-		return LockRow.ROW + owner.text();
+		return LockRow.lockedBy(owner);
 	}
 
 	/**

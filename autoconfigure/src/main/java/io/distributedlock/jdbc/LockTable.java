@@ -336,7 +336,7 @@ public final class LockTable {
 		};
 	}
 
-	private LockConfigurationException unsuitable(String problem) {
+	LockConfigurationException unsuitable(String problem) {
 		Dialect dialect = Objects.requireNonNull(this.calls.knownDialect());
 		return new LockConfigurationException(LockError.TABLE_UNSUITABLE,
 				"The lock table '" + this.name + "' " + problem,

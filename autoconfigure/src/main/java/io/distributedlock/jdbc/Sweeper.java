@@ -118,7 +118,7 @@ public final class Sweeper {
 	 * @return how many rows were deleted
 	 */
 	public int run() throws SQLException {
-		String owner = OwnerId.random().text();
+		String owner = LockRow.heldBy(OwnerId.random());
 		RowAttempt attempt = new RowAttempt(LockKeyEncoder.SWEEPER_ROW, owner, LEASE_MICROS, this.holder, this.process,
 				false, null);
 		if (!call((connection, dialect) -> dialect.attempt(connection, attempt, true)).isHeldBy(owner)) {

@@ -1,5 +1,6 @@
 package io.distributedlock.jdbc;
 
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.function.Consumer;
 
@@ -15,11 +16,13 @@ import io.distributedlock.provider.LayoutFormat;
 /**
  * Check of the database, its lock table, and the rights on it, before the first attempt:
  * without its primary key a table of MySQL or MariaDB would let every attempt acquire the
- * lock. Safe for use by many threads.
+ * lock. It is repeated after a statement that has failed as one does on a table of
+ * another format: each format makes the statements of the others fail. Safe for use by
+ * many threads.
  */
 public final class TableCheck {
 
-	private static final LayoutFormat FORMAT = new LayoutFormat(1);
+	private static final LayoutFormat FORMAT = new LayoutFormat(2);
 
 	private final LockTable table;
 
@@ -95,6 +98,17 @@ public final class TableCheck {
 		return deadline.remaining();
 	}
 
+	/**
+	 * Has the table checked again before the next attempt, if a failure may come from its
+	 * format.
+	 */
+	public void repeatAfter(Throwable failure) {
+		if (failure instanceof LockProviderException && failure.getCause() instanceof SQLException cause
+				&& SqlErrors.isOfTable(cause)) {
+			this.next = Step.STATUS;
+		}
+	}
+
 	private void finish(Deadline deadline) {
 		for (Step step = this.next; step != Step.NONE; step = step.following()) {
 			Duration left = deadline.remaining();
@@ -115,6 +129,10 @@ public final class TableCheck {
 	private void checkStatus(Duration timeout) {
 		TableStatus status = this.table.readStatus(timeout);
 		FORMAT.requireSupported("the table '" + this.tableName + "'", Long.toString(status.format()));
+		if (status.format() > 0 && status.format() < FORMAT.number()) {
+			throw this.table.unsuitable("has the format %d of an earlier version, but this version needs %d"
+				.formatted(status.format(), FORMAT.number()));
+		}
 		if (status.clockMicros() <= 0 || status.clockMicros() > FencingToken.MAX_ORDER) {
 			throw new LockProviderException(LockError.STORE_FAILED, SqlErrors.PROVIDER,
 					"has a clock that is out of the range of fencing tokens: " + status.clockMicros()

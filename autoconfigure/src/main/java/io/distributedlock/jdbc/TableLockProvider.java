@@ -150,13 +150,11 @@ public abstract class TableLockProvider implements LockProvider, LockInspector, 
 
 	private @Nullable StoredLock describe(String key, LockRow row) {
 		LockHolder holder = row.describeHolder();
-		if (holder == null || row.owner() == null || row.remainingMicros() <= 0) {
+		if (holder == null || row.remainingMicros() <= 0) {
 			return null;
 		}
-		OwnerId owner = holder.released() ? null
-				: new OwnerId(row.isOfRowLock() ? row.owner().substring(LockRow.ROW.length()) : row.owner());
 		String prefix = this.keys.prefix();
-		return new StoredLock(key.startsWith(prefix) ? key.substring(prefix.length()) : key, owner, row.order(),
+		return new StoredLock(key.startsWith(prefix) ? key.substring(prefix.length()) : key, row.ownerId(), row.order(),
 				holder);
 	}
 

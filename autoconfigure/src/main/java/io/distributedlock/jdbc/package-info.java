@@ -1,8 +1,9 @@
 /**
  * Locks in a table of a database that the application already has.
  * <p>
- * <b>The row.</b> The lock table has one row per key. All its times are by the database's
- * clock.
+ * <b>The row.</b> The lock table has one row per key. All its times are microseconds
+ * since 1970 by the database's clock. No column but the holder is {@code NULL} or changes
+ * its length, so that InnoDB writes a row in place.
  * <table>
  * <caption>Columns of the lock table</caption>
  * <tr>
@@ -15,8 +16,7 @@
  * </tr>
  * <tr>
  * <td>{@code owner}</td>
- * <td>the owner id of the current grant; {@code reserved:} and a process id; or
- * {@code NULL}</td>
+ * <td>the state, a colon, and the id of a grant or of a process, or dots</td>
  * </tr>
  * <tr>
  * <td>{@code grant_order}</td>
@@ -55,21 +55,21 @@
  * </tr>
  * <tr>
  * <td>free</td>
- * <td>{@code NULL}</td>
+ * <td>{@code free....:} and dots</td>
  * <td>any</td>
  * <td>any</td>
  * <td>each process</td>
  * </tr>
  * <tr>
  * <td>held</td>
- * <td>owner id</td>
+ * <td>{@code held....:} and an owner id</td>
  * <td>in the future</td>
  * <td>none</td>
  * <td>no process</td>
  * </tr>
  * <tr>
  * <td>held and waited for</td>
- * <td>owner id</td>
+ * <td>{@code held....:} and an owner id</td>
  * <td>in the future</td>
  * <td>one or two</td>
  * <td>no process; a release reserves the lock</td>
@@ -83,14 +83,14 @@
  * </tr>
  * <tr>
  * <td>kept</td>
- * <td>{@code kept}</td>
+ * <td>{@code kept....:} and dots</td>
  * <td>in the future</td>
  * <td>any</td>
  * <td>no process</td>
  * </tr>
  * <tr>
  * <td>expired</td>
- * <td>not {@code NULL}</td>
+ * <td>any but free</td>
  * <td>in the past</td>
  * <td>any</td>
  * <td>each process</td>
@@ -132,9 +132,9 @@
  * statement. The notification names the process of the reservation and that of the first
  * entry.</li>
  * <li><b>Release within a shortest hold.</b> An update where key and owner match sets
- * {@code kept} as owner, which is no process and no grant, and the end. The entries of
- * the wait queue stay. PostgreSQL notifies the first of them, which then knows the
- * end.</li>
+ * {@code kept....:} and dots as owner, which is no process and no grant, and the end. The
+ * entries of the wait queue stay. PostgreSQL notifies the first of them, which then knows
+ * the end.</li>
  * <li><b>Renew.</b> One statement for up to 500 leases: it sets the end of those that
  * have their owner and have not expired, and skips rows that are locked. On H2 and
  * MariaDB a second statement separates skipped leases (unknown) from lost ones, on MySQL
@@ -148,12 +148,15 @@
  * conditions. A process that finds that this lock was acquired in the present period
  * leaves the table alone.</li>
  * </ol>
- * The row {@code %format} has the format number of the table as its order.
+ * The row {@code %format} has the format number of the table as its order. Columns keep
+ * their names in all formats, so that each version can read the number. A format makes
+ * the statements of the others fail: a process that runs reads the number again after
+ * that.
  * <p>
  * <b>Row locks.</b> With {@link io.distributedlock.jdbc.rowlock.JdbcRowLockProvider} a
  * grant lasts as long as a transaction that has locked the row {@code %row:} and key.
  * That row has nothing but the time of its creation as its order. The row of the key is
- * written as for a lease, with {@code row:} and the owner id as its owner.
+ * written as for a lease, with {@code row-lock:} and the owner id as its owner.
  * <ol>
  * <li><b>Attempt.</b> On a connection of a pool of its own, {@code SELECT … FOR UPDATE}
  * locks the row; one that does not exist is inserted and committed first. An attempt that

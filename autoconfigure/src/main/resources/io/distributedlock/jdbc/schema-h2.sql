@@ -1,17 +1,18 @@
 CREATE TABLE IF NOT EXISTS distributed_lock (
-	lock_key VARBINARY(2048) NOT NULL PRIMARY KEY,
-	owner VARCHAR(41),
+	lock_key VARBINARY(900) NOT NULL PRIMARY KEY,
+	owner VARCHAR(41) NOT NULL,
 	grant_order BIGINT NOT NULL,
-	expires_at TIMESTAMP(6) WITH TIME ZONE,
-	acquired_at TIMESTAMP(6) WITH TIME ZONE,
+	expires_at BIGINT NOT NULL,
+	acquired_at BIGINT NOT NULL,
 	holder VARCHAR(255),
-	first_waiter VARCHAR(32),
-	first_waiter_since TIMESTAMP(6) WITH TIME ZONE,
-	first_waiter_until TIMESTAMP(6) WITH TIME ZONE,
-	second_waiter VARCHAR(32),
-	second_waiter_since TIMESTAMP(6) WITH TIME ZONE,
-	second_waiter_until TIMESTAMP(6) WITH TIME ZONE
+	first_waiter VARCHAR(32) NOT NULL,
+	first_waiter_since BIGINT NOT NULL,
+	first_waiter_until BIGINT NOT NULL,
+	second_waiter VARCHAR(32) NOT NULL,
+	second_waiter_since BIGINT NOT NULL,
+	second_waiter_until BIGINT NOT NULL
 );
 
-INSERT INTO distributed_lock (lock_key, grant_order)
-SELECT X'25666f726d6174', 1 WHERE NOT EXISTS (SELECT 1 FROM distributed_lock WHERE lock_key = X'25666f726d6174');
+INSERT INTO distributed_lock SELECT X'25666f726d6174', 'free....:................................', 2, 9223372036854775807, 0, NULL,
+	'................................', 0, 0, '................................', 0, 0
+WHERE NOT EXISTS (SELECT 1 FROM distributed_lock WHERE lock_key = X'25666f726d6174');

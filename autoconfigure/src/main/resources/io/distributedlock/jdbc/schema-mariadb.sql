@@ -1,16 +1,17 @@
 CREATE TABLE IF NOT EXISTS distributed_lock (
-	lock_key VARBINARY(2048) NOT NULL PRIMARY KEY,
-	owner VARCHAR(41) CHARACTER SET ascii COLLATE ascii_bin,
+	lock_key VARBINARY(900) NOT NULL PRIMARY KEY,
+	owner VARCHAR(41) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
 	grant_order BIGINT NOT NULL,
-	expires_at DATETIME(6),
-	acquired_at DATETIME(6),
+	expires_at BIGINT NOT NULL,
+	acquired_at BIGINT NOT NULL,
 	holder VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin,
-	first_waiter VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin,
-	first_waiter_since DATETIME(6),
-	first_waiter_until DATETIME(6),
-	second_waiter VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin,
-	second_waiter_since DATETIME(6),
-	second_waiter_until DATETIME(6)
+	first_waiter VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+	first_waiter_since BIGINT NOT NULL,
+	first_waiter_until BIGINT NOT NULL,
+	second_waiter VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+	second_waiter_since BIGINT NOT NULL,
+	second_waiter_until BIGINT NOT NULL
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC;
 
-INSERT IGNORE INTO distributed_lock (lock_key, grant_order) VALUES ('%format', 1);
+INSERT IGNORE INTO distributed_lock VALUES ('%format', 'free....:................................', 2, 9223372036854775807, 0, NULL,
+	'................................', 0, 0, '................................', 0, 0);

@@ -1,16 +1,17 @@
 CREATE TABLE IF NOT EXISTS distributed_lock (
-	lock_key varchar(512) COLLATE "C" NOT NULL PRIMARY KEY,
-	owner varchar(41) COLLATE "C",
+	lock_key varchar(900) COLLATE "C" NOT NULL PRIMARY KEY,
+	owner varchar(41) COLLATE "C" NOT NULL,
 	grant_order bigint NOT NULL,
-	expires_at timestamptz,
-	acquired_at timestamptz,
+	expires_at bigint NOT NULL,
+	acquired_at bigint NOT NULL,
 	holder varchar(255),
-	first_waiter varchar(32) COLLATE "C",
-	first_waiter_since timestamptz,
-	first_waiter_until timestamptz,
-	second_waiter varchar(32) COLLATE "C",
-	second_waiter_since timestamptz,
-	second_waiter_until timestamptz
+	first_waiter varchar(32) COLLATE "C" NOT NULL,
+	first_waiter_since bigint NOT NULL,
+	first_waiter_until bigint NOT NULL,
+	second_waiter varchar(32) COLLATE "C" NOT NULL,
+	second_waiter_since bigint NOT NULL,
+	second_waiter_until bigint NOT NULL
 );
 
-INSERT INTO distributed_lock (lock_key, grant_order) VALUES ('%format', 1) ON CONFLICT DO NOTHING;
+INSERT INTO distributed_lock VALUES ('%format', 'free....:................................', 2, 9223372036854775807, 0, NULL,
+	'................................', 0, 0, '................................', 0, 0) ON CONFLICT DO NOTHING;

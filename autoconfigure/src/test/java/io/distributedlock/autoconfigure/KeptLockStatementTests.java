@@ -107,7 +107,7 @@ class KeptLockStatementTests {
 
 	private enum Database {
 
-		POSTGRES("PostgreSQL") {
+		POSTGRES("PostgreSQL, MySQL, MariaDB") {
 
 			@Override
 			DataSource open() {
@@ -115,7 +115,7 @@ class KeptLockStatementTests {
 			}
 
 		},
-		MARIA_DB("MySQL, MariaDB") {
+		MARIA_DB("PostgreSQL, MySQL, MariaDB") {
 
 			@Override
 			DataSource open() {
@@ -123,7 +123,7 @@ class KeptLockStatementTests {
 			}
 
 		},
-		MY_SQL("MySQL, MariaDB") {
+		MY_SQL("PostgreSQL, MySQL, MariaDB") {
 
 			@Override
 			DataSource open() {

@@ -31,6 +31,7 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.jdbc.connection.LockDataSource;
 import io.distributedlock.jdbc.dialect.Dialect;
+import io.distributedlock.jdbc.dialect.LockRow;
 import io.distributedlock.jdbc.dialect.PostgresDialect;
 import io.distributedlock.jdbc.dialect.RowAttempt;
 import io.distributedlock.provider.AttemptResult;
@@ -230,8 +231,8 @@ class JdbcFailureTests {
 			LockGrant grant = acquire(provider, KEY);
 			TestDatabases.begin(connection);
 			try (Statement statement = connection.createStatement()) {
-				statement.executeQuery(
-						"SELECT owner FROM distributed_lock WHERE owner = '" + grant.owner().text() + "' FOR UPDATE");
+				statement.executeQuery("SELECT owner FROM distributed_lock WHERE owner = '"
+						+ LockRow.heldBy(grant.owner()) + "' FOR UPDATE");
 			}
 			List<Future<?>> hanging = new ArrayList<>();
 			for (int i = 0; i < 8; i++) {

@@ -71,7 +71,7 @@ public class JdbcFixture implements LockProviderFixture {
 		this.url = database.url();
 		this.user = database.user();
 		this.bytes = !this.url.startsWith("jdbc:postgresql");
-		this.now = TestDatabases.isMySqlCompatible(this.url) ? "UTC_TIMESTAMP(6)" : "CURRENT_TIMESTAMP";
+		this.now = TestDatabases.clock(this.url);
 		this.jdbc.update("DELETE FROM distributed_lock WHERE holder IS NOT NULL");
 		this.faults = (faults != null) ? faults.apply(this) : null;
 	}
@@ -134,7 +134,7 @@ public class JdbcFixture implements LockProviderFixture {
 	@Override
 	public void expire(LockKey key) {
 		assertThat(this.jdbc.update(
-				"UPDATE distributed_lock SET expires_at = " + this.now + " - INTERVAL '1' SECOND WHERE lock_key = ?",
+				"UPDATE distributed_lock SET expires_at = " + this.now + " - 1000000 WHERE lock_key = ?",
 				storeKey(key)))
 			.isEqualTo(1);
 	}
@@ -142,9 +142,9 @@ public class JdbcFixture implements LockProviderFixture {
 	@Override
 	public long heldEntries() {
 		Long entries = this.jdbc.queryForObject("""
-				SELECT count(*) FROM distributed_lock WHERE (owner IS NOT NULL AND expires_at > {now})
-				OR (first_waiter IS NOT NULL AND first_waiter_until > {now})
-				OR (second_waiter IS NOT NULL AND second_waiter_until > {now})""".replace("{now}", this.now),
+				SELECT count(*) FROM distributed_lock WHERE (owner NOT LIKE 'free%' AND expires_at > {now})
+				OR (first_waiter NOT LIKE '.%' AND first_waiter_until > {now})
+				OR (second_waiter NOT LIKE '.%' AND second_waiter_until > {now})""".replace("{now}", this.now),
 				Long.class);
 		return (entries != null) ? entries : -1;
 	}

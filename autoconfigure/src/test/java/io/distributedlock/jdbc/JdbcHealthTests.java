@@ -87,7 +87,7 @@ class JdbcHealthTests {
 			.usingRecursiveComparison()
 			.isEqualTo(before);
 		lease.close();
-		jdbc.execute("UPDATE distributed_lock SET grant_order = 7 WHERE owner IS NULL AND holder IS NULL");
+		jdbc.execute("UPDATE distributed_lock SET grant_order = 7 WHERE holder IS NULL");
 		awaitStatus(indicator, Status.OUT_OF_SERVICE, "DL-306");
 		jdbc.execute("DROP TABLE distributed_lock");
 		awaitStatus(indicator, Status.OUT_OF_SERVICE, "DL-304");

@@ -12,9 +12,4 @@ class MariaDbJdbcLockProviderTests extends AbstractJdbcLockProviderTests {
 		return TestDatabases.mariaDb();
 	}
 
-	@Override
-	String now() {
-		return "UTC_TIMESTAMP(6)";
-	}
-
 }

@@ -12,9 +12,4 @@ class MariaDbWithMySqlDriverJdbcLockProviderTests extends AbstractJdbcLockProvid
 		return TestDatabases.mariaDbWithMySqlDriver();
 	}
 
-	@Override
-	String now() {
-		return "UTC_TIMESTAMP(6)";
-	}
-
 }

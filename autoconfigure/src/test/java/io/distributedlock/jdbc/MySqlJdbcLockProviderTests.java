@@ -15,11 +15,6 @@ class MySqlJdbcLockProviderTests extends AbstractJdbcLockProviderTests {
 		return TestDatabases.mySql();
 	}
 
-	@Override
-	String now() {
-		return "UTC_TIMESTAMP(6)";
-	}
-
 	/** MySQL bounds waits for a row in whole seconds only, and looks once a second. */
 	@Override
 	Duration impatience() {

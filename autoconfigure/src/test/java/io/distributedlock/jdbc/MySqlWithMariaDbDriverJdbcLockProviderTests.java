@@ -15,11 +15,6 @@ class MySqlWithMariaDbDriverJdbcLockProviderTests extends AbstractJdbcLockProvid
 		return TestDatabases.mySqlWithMariaDbDriver();
 	}
 
-	@Override
-	String now() {
-		return "UTC_TIMESTAMP(6)";
-	}
-
 	/** MySQL bounds waits for a row in whole seconds only, and looks once a second. */
 	@Override
 	Duration impatience() {

@@ -132,7 +132,7 @@ class PollBackOffTests {
 		assertThat(PollBackOff.untilTurnMicros(later, late, RESERVATION_MICROS)).isNegative();
 		assertThat(PollBackOff.notified(later, late, 0, RESERVATION_MICROS)).isGreaterThan(Duration.ofMillis(500));
 		assertThat(PollBackOff.untilTurnMicros(early, attempt(0), RESERVATION_MICROS)).isNegative();
-		LockRow free = new LockRow(null, 1, "host", 1_000, 0, 0, new QueueEntry("p2", 0, LONG_MICROS), null);
+		LockRow free = new LockRow(LockRow.FREE, 1, "host", 1_000, 0, 0, new QueueEntry("p2", 0, LONG_MICROS), null);
 		assertThat(PollBackOff.untilTurnMicros(free, late, RESERVATION_MICROS)).isZero();
 	}
 

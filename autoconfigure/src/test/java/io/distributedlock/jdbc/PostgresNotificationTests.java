@@ -152,7 +152,7 @@ class PostgresNotificationTests {
 		}, this.threads);
 		await().pollInterval(Duration.ofMillis(2))
 			.until(() -> waiting.listener().contenders() == 1 && this.jdbc.queryForObject(
-					"SELECT count(*) FROM distributed_lock WHERE first_waiter_until > clock_timestamp()",
+					"SELECT count(*) FROM distributed_lock WHERE first_waiter_until > extract(epoch FROM clock_timestamp()) * 1000000",
 					Long.class) > 0);
 		long released = System.nanoTime();
 		held.close();

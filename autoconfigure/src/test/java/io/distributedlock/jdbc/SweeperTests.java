@@ -31,8 +31,9 @@ class SweeperTests {
 	private static final String ORDERS = "SELECT grant_order FROM distributed_lock WHERE lock_key = '%sweeper'";
 
 	private static final String EXPIRED = """
-			INSERT INTO distributed_lock (lock_key, grant_order, expires_at)
-			SELECT 'old-' || n, 1, clock_timestamp() - interval '1 hour' FROM generate_series(1, 1200) n""";
+			INSERT INTO distributed_lock
+			SELECT 'old-' || n, owner, 1, 0, 0, NULL, first_waiter, 0, 0, second_waiter, 0, 0
+			FROM distributed_lock, generate_series(1, 1200) n""";
 
 	private static JdbcLockProvider provider(String url, String user, LockTimer timer) {
 		return new JdbcLockProvider(LockDataSource.connect(url, user, "", null, 2, Duration.ofSeconds(5)),

@@ -71,9 +71,9 @@ class TableCheckTests {
 	static Stream<Arguments> databases() {
 		Stream<Arguments> databases = Stream.of(
 				database("H2", TestDatabases.h2(), "ALTER COLUMN holder SET DATA TYPE VARCHAR(64)",
-						"ALTER COLUMN lock_key SET DATA TYPE VARCHAR_IGNORECASE(2048)"),
+						"ALTER COLUMN lock_key SET DATA TYPE VARCHAR_IGNORECASE(900)"),
 				database("PostgreSQL", TestDatabases.postgres(), "ALTER COLUMN holder TYPE varchar(64)",
-						"ALTER COLUMN lock_key TYPE varchar(512) COLLATE any_case"),
+						"ALTER COLUMN lock_key TYPE varchar(900) COLLATE any_case"),
 				mySql("MariaDB", TestDatabases.mariaDb()),
 				mySql("MariaDB, MySQL's driver", TestDatabases.mariaDbWithMySqlDriver()));
 		return MySqlServer.isRunnable()
@@ -86,7 +86,7 @@ class TableCheckTests {
 
 	private static Arguments mySql(String name, DataSource database) {
 		return database(name, database, "MODIFY holder VARCHAR(64)",
-				"MODIFY lock_key VARCHAR(2048) CHARACTER SET latin1 NOT NULL");
+				"MODIFY lock_key VARCHAR(900) CHARACTER SET latin1 NOT NULL");
 	}
 
 	private static Arguments database(String name, DataSource database, String shorten, String collate) {
@@ -272,6 +272,42 @@ class TableCheckTests {
 			.withMessageContaining("no primary key on lock_key");
 	}
 
+	@ParameterizedTest
+	@MethodSource("databases")
+	void earlierFormatIsRefusedWithItsRemedy(DataSource database) {
+		TestDatabases.execute(database, "UPDATE distributed_lock SET grant_order = 1");
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> check(database))
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.TABLE_UNSUITABLE))
+			.withMessageContaining("has the format 1 of an earlier version, but this version needs 2")
+			.withMessageContaining("drop the table")
+			.withMessageContaining("CREATE TABLE");
+	}
+
+	/** Its processes may run while the table is replaced. */
+	@ParameterizedTest
+	@MethodSource("databases")
+	void earlierVersionCannotInsertARow(DataSource database) {
+		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> TestDatabases.execute(database, """
+				INSERT INTO distributed_lock (lock_key, owner, grant_order, expires_at, acquired_at, holder)
+				SELECT lock_key, owner, grant_order, expires_at, acquired_at, holder FROM distributed_lock"""))
+			.satisfies((ex) -> assertThat(ex.getCause().getMessage()).containsIgnoringCase("first_waiter"));
+	}
+
+	@ParameterizedTest
+	@MethodSource("databases")
+	void processThatRunsRefusesANewerFormat(DataSource database) {
+		try (JdbcLockProvider provider = provider(database)) {
+			assertThat(attempt(provider, "before")).isInstanceOf(Granted.class);
+			TestDatabases.execute(database, "DELETE FROM distributed_lock WHERE holder IS NOT NULL");
+			TestDatabases.execute(database, "ALTER TABLE distributed_lock ADD COLUMN limits INT DEFAULT 0 NOT NULL");
+			TestDatabases.execute(database, "ALTER TABLE distributed_lock ALTER COLUMN limits DROP DEFAULT");
+			TestDatabases.execute(database, "UPDATE distributed_lock SET grant_order = 3");
+			assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> attempt(provider, "during"));
+			assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> attempt(provider, "during"))
+				.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NEWER_FORMAT));
+		}
+	}
+
 	private static String primaryKey(DataSource database) {
 		return TestDatabases.url(database).startsWith("jdbc:postgresql") ? "CONSTRAINT distributed_lock_pkey"
 				: "PRIMARY KEY";
@@ -281,12 +317,14 @@ class TableCheckTests {
 	@MethodSource("databases")
 	void timeOfAnotherTypeIsRefused(DataSource database) {
 		String url = TestDatabases.url(database);
-		String change = TestDatabases.isMySqlCompatible(url) ? "MODIFY expires_at DATETIME" : url.startsWith("jdbc:h2:")
-				? "ALTER COLUMN expires_at SET DATA TYPE TIMESTAMP(6)" : "ALTER COLUMN expires_at TYPE timestamp";
+		String change = TestDatabases.isMySqlCompatible(url) ? "MODIFY acquired_at INT NOT NULL"
+				: url.startsWith("jdbc:h2:") ? "ALTER COLUMN acquired_at SET DATA TYPE INT"
+						: "ALTER COLUMN acquired_at TYPE int";
 		TestDatabases.execute(database, "ALTER TABLE distributed_lock " + change);
 		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> check(database))
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.TABLE_UNSUITABLE))
-			.withMessageContaining("expires_at (");
+			.withMessageContaining("acquired_at (")
+			.withMessageContaining("needs BIGINT");
 	}
 
 	/** MySQL's binary log is on by default. */

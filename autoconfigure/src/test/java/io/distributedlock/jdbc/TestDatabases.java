@@ -133,6 +133,12 @@ public final class TestDatabases {
 		return url.startsWith("jdbc:mariadb:") || url.startsWith("jdbc:mysql:");
 	}
 
+	/** Returns the SQL of the clock of a database in microseconds since 1970. */
+	public static String clock(String url) {
+		return isMySqlCompatible(url) ? "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))"
+				: "CAST(EXTRACT(EPOCH FROM CURRENT_TIMESTAMP) * 1000000 AS BIGINT)";
+	}
+
 	/** Returns the user with all rights, who has no password. */
 	static String user(String url) {
 		return isMySqlCompatible(url) ? "root" : url.startsWith("jdbc:h2:") ? "sa" : "postgres";

@@ -6,6 +6,8 @@ import java.util.Map;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 
+import io.distributedlock.jdbc.TestDatabases;
+
 /** The rows that locks have left in their table. */
 final class LockRows {
 
@@ -15,22 +17,19 @@ final class LockRows {
 
 	LockRows(Endpoint database) {
 		this.jdbc = database.jdbc();
-		this.now = database.url().startsWith("jdbc:h2:") ? "CURRENT_TIMESTAMP(6)" : "clock_timestamp()";
+		this.now = TestDatabases.clock(database.url());
 	}
 
 	/** All columns of all locks. */
 	List<Map<String, Object>> all() {
 		return this.jdbc.queryForList("SELECT owner, grant_order, expires_at, acquired_at, holder, first_waiter "
-				+ "FROM distributed_lock WHERE acquired_at IS NOT NULL ORDER BY lock_key");
+				+ "FROM distributed_lock WHERE acquired_at > 0 ORDER BY lock_key");
 	}
 
 	/** How long the only lock that is held lasts unless it is renewed. */
 	Duration remaining() {
-		Long micros = this.jdbc
-			.queryForObject(
-					"SELECT CAST(EXTRACT(EPOCH FROM expires_at) * 1000000 AS BIGINT) - CAST(EXTRACT(EPOCH FROM "
-							+ this.now + ") * 1000000 AS BIGINT) FROM distributed_lock WHERE owner IS NOT NULL",
-					Long.class);
+		Long micros = this.jdbc.queryForObject(
+				"SELECT expires_at - " + this.now + " FROM distributed_lock WHERE owner NOT LIKE 'free%'", Long.class);
 		return Duration.ofNanos(micros * 1000);
 	}
 
@@ -43,7 +42,7 @@ final class LockRows {
 	/** How many locks are held or reserved. */
 	int held() {
 		return this.jdbc.queryForObject(
-				"SELECT count(*) FROM distributed_lock WHERE owner IS NOT NULL AND expires_at > " + this.now,
+				"SELECT count(*) FROM distributed_lock WHERE owner NOT LIKE 'free%' AND expires_at > " + this.now,
 				Integer.class);
 	}
 

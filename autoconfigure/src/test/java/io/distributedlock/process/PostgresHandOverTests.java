@@ -96,7 +96,7 @@ class PostgresHandOverTests {
 
 	private boolean waited() {
 		Boolean waited = this.jdbc.queryForObject(
-				"SELECT EXISTS (SELECT FROM distributed_lock WHERE first_waiter_until > clock_timestamp())",
+				"SELECT EXISTS (SELECT FROM distributed_lock WHERE first_waiter_until > extract(epoch FROM clock_timestamp()) * 1000000)",
 				Boolean.class);
 		return Boolean.TRUE.equals(waited);
 	}

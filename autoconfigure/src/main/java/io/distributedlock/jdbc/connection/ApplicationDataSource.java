@@ -16,6 +16,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.jdbc.dialect.DatabaseKind;
 import io.distributedlock.jdbc.dialect.Dialect;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockThreads;
@@ -64,7 +65,11 @@ class ApplicationDataSource extends ConnectionSource {
 
 	private Connection borrow() {
 		try {
-			return new TrackedConnection(this.dataSource.getConnection()).proxy();
+			Connection connection = this.dataSource.getConnection();
+			if (connection == null) {
+				throw DatabaseKind.unsupported(DatabaseKind.UNKNOWN);
+			}
+			return new TrackedConnection(connection).proxy();
 		}
 		catch (SQLException ex) {
 			throw noConnection(ex);

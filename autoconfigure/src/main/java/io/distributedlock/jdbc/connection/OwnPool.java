@@ -35,9 +35,13 @@ final class OwnPool extends ConnectionSource {
 
 	private final long maxBorrowNanos;
 
+	/** Whether the pool leads to a database that is supported. */
+	private volatile boolean supported;
+
 	private OwnPool(HikariDataSource pool, SessionDataSource sessions) {
 		this.pool = pool;
 		this.sessions = sessions;
+		this.supported = pool.getJdbcUrl() == null || DriverProperties.isKnown(pool.getJdbcUrl());
 		this.maxBorrowNanos = TimeUnit.MILLISECONDS.toNanos(pool.getConnectionTimeout() + pool.getValidationTimeout());
 	}
 
@@ -130,6 +134,7 @@ final class OwnPool extends ConnectionSource {
 	public Connection borrow(Deadline deadline) {
 		while (true) {
 			try {
+				requireSupported();
 				return this.pool.getConnection();
 			}
 			catch (SQLException ex) {
@@ -138,6 +143,17 @@ final class OwnPool extends ConnectionSource {
 					throw noConnection(ex);
 				}
 			}
+		}
+	}
+
+	/**
+	 * Opens a first connection if the URL does not tell the database: the pool would
+	 * start, repeat what is refused, and log it.
+	 */
+	private void requireSupported() throws SQLException {
+		if (!this.supported) {
+			this.sessions.getConnection().close();
+			this.supported = true;
 		}
 	}
 

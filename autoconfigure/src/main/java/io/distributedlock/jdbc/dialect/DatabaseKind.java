@@ -9,11 +9,14 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
+import org.jspecify.annotations.Nullable;
+
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 
 /**
- * Kind of a database that keeps locks and fences, by what its server says of itself.
+ * Kind of a database that keeps locks, row locks and fences, by what its server says of
+ * itself: whether it can be used, and how its scripts are called.
  *
  * @since 0.1.0
  */
@@ -27,6 +30,9 @@ public enum DatabaseKind {
 	MARIADB,
 	/** MySQL, through its own driver or that of MariaDB. */
 	MYSQL;
+
+	/** The name of the database of a mock. */
+	public static final String UNKNOWN = "unknown";
 
 	/** MariaDB puts the version of a MySQL before its own, for old clients. */
 	private static final Pattern VERSION = Pattern.compile("(?:5\\.5\\.5-)?(\\d+)\\.(\\d+).*");
@@ -48,9 +54,8 @@ public enum DatabaseKind {
 	 * @throws SQLException if the database could not answer
 	 */
 	public static DatabaseKind of(Connection connection) throws SQLException {
-		DatabaseMetaData database = connection.getMetaData();
 		String product = requireProduct(connection);
-		String announced = String.valueOf(database.getDatabaseProductVersion());
+		String announced = String.valueOf(connection.getMetaData().getDatabaseProductVersion());
 		switch (product) {
 			case "H2" -> {
 				require("H2", announced, 2, 2);
@@ -88,10 +93,13 @@ public enum DatabaseKind {
 
 	/**
 	 * Returns the name of the database by its driver, without a statement.
+	 * @param connection a connection, or {@code null} if a {@code DataSource} has none,
+	 * as a mock
 	 * @throws LockConfigurationException if no kind has the name
 	 */
-	public static String requireProduct(Connection connection) throws SQLException {
-		String product = String.valueOf(connection.getMetaData().getDatabaseProductName());
+	public static String requireProduct(@Nullable Connection connection) throws SQLException {
+		DatabaseMetaData database = (connection != null) ? connection.getMetaData() : null;
+		String product = (database != null) ? String.valueOf(database.getDatabaseProductName()) : UNKNOWN;
 		if (!PRODUCTS.contains(product)) {
 			throw unsupported(product);
 		}
@@ -147,7 +155,12 @@ public enum DatabaseKind {
 		}
 	}
 
-	private static LockConfigurationException unsupported(String product) {
+	/**
+	 * Returns the refusal of a database.
+	 * @param product the name of the database
+	 * @return the refusal
+	 */
+	public static LockConfigurationException unsupported(String product) {
 		return new LockConfigurationException(LockError.NO_PROVIDER, "The database '" + product + "' is not supported",
 				"Use PostgreSQL, MySQL, MariaDB or H2, or name another store in distributed-lock.provider");
 	}

@@ -3,7 +3,6 @@ package io.distributedlock.jdbc.dialect;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.ResultSet;
-import java.sql.ResultSetMetaData;
 import java.sql.SQLException;
 import java.sql.Types;
 import java.time.Duration;
@@ -25,11 +24,9 @@ import io.distributedlock.provider.RenewalOutcome;
  * recipe. Keys are bytes, unless a dialect compares texts byte by byte. Safe for use by
  * many threads.
  * <p>
- * The words that every dialect gives, besides those of the {@link RowRule}:
- * {@code micros} of a time are its microseconds since 1970, {@code epochMicros} those of
- * the clock, {@code nowMicros} those of the clock when a row is read, and
- * {@code retained} is the instant before which the lock of a row must have ended that the
- * sweeper deletes, with one parameter.
+ * All times are microseconds since 1970. The words that every dialect gives, besides
+ * those of the {@link RowRule}: {@code clock} is the database's clock, and
+ * {@code clockNow} the clock when a row is read.
  */
 public abstract class Dialect {
 
@@ -39,37 +36,32 @@ public abstract class Dialect {
 	/** Length of a reservation where contenders poll: one poll bound. */
 	public static final long POLLED_RESERVATION_MICROS = 250_000;
 
-	/** The bytes of a character in UTF-8 at most. */
-	private static final int LONGEST_CHARACTER = 4;
-
-	/** The columns of {@link LockRow#read}, with times relative to the clock now. */
+	/** The columns of {@link LockRow#read}. */
 	private static final String COLUMNS = """
-			owner, grant_order, holder,
-			{nowMicros} - {micros(acquired_at)}, {micros(expires_at)} - {nowMicros},
-			first_waiter, {micros(first_waiter_since)}, {micros(first_waiter_until)} - {nowMicros},
-			{nowMicros},
-			second_waiter, {micros(second_waiter_since)}, {micros(second_waiter_until)} - {nowMicros}
-			""";
+			{clockNow}, owner, grant_order, holder, acquired_at, expires_at,
+				first_waiter, first_waiter_since, first_waiter_until,
+				second_waiter, second_waiter_since, second_waiter_until""";
 
 	private static final String READ = "SELECT {columns} FROM {table} WHERE lock_key = ?";
 
 	private static final String HELD = """
 			SELECT {columns}, lock_key FROM {table} WHERE lock_key >= ? AND lock_key < ?
-				AND owner IS NOT NULL AND owner NOT LIKE 'reserved:%' AND expires_at >= {retained}
+				AND owner <> {free} AND owner NOT LIKE 'reserved:%' AND expires_at >= {clock}
 			ORDER BY lock_key LIMIT ?""";
 
-	private static final String DELETABLE = """
-			COALESCE(expires_at < {retained} AND grant_order < {epochMicros}, FALSE)""";
+	/** Whether a lock ended longer than the retention ago, and its order is over. */
+	private static final String DELETABLE = "expires_at < {clock} - ? AND grant_order < {clock}";
 
 	private static final String CANDIDATES = """
-			SELECT lock_key, {deletable} FROM {table} WHERE lock_key > ? ORDER BY lock_key LIMIT ?""";
+			SELECT lock_key, CASE WHEN {deletable} THEN 1 ELSE 0 END
+			FROM {table} WHERE lock_key > ? ORDER BY lock_key LIMIT ?""";
 
+	/** Has a row in any case, and names every column. */
 	private static final String STATUS = """
-			SELECT f.grant_order, {epochMicros} FROM (SELECT 1) one LEFT JOIN (
-				SELECT lock_key, owner, grant_order, expires_at, acquired_at, holder,
-					first_waiter, first_waiter_since, first_waiter_until,
-					second_waiter, second_waiter_since, second_waiter_until
-				FROM {table} WHERE lock_key = ?) f ON TRUE""";
+			SELECT MAX(grant_order), {clock}, MAX(owner), MAX(expires_at), MAX(acquired_at), MAX(holder),
+				MAX(first_waiter), MAX(first_waiter_since), MAX(first_waiter_until),
+				MAX(second_waiter), MAX(second_waiter_since), MAX(second_waiter_until)
+			FROM {table} WHERE lock_key = ?""";
 
 	/** The key's column behind those of a row. */
 	private static final int KEY_OF_HELD = 13;
@@ -83,23 +75,22 @@ public abstract class Dialect {
 			WHERE lock_key = ?""";
 
 	private static final String INSERT_NOTHING = """
-			INSERT INTO {table}
-				(lock_key, owner, grant_order, expires_at, acquired_at, holder, first_waiter, first_waiter_since)
-			SELECT lock_key, owner, grant_order, expires_at, acquired_at, holder, first_waiter, first_waiter_since
-			FROM {table} WHERE lock_key = ?""";
+			INSERT INTO {table} ({names}) SELECT {names} FROM {table} WHERE lock_key = ?""";
 
 	private static final String RELEASE = "UPDATE {table} SET {release} WHERE lock_key = ? AND owner = ?";
 
 	private static final String KEEP = """
-			UPDATE {table} SET owner = {kept}, expires_at = {keptUntil} WHERE lock_key = ? AND owner = ?""";
+			UPDATE {table} SET owner = {kept}, expires_at = {clock} + ? WHERE lock_key = ? AND owner = ?""";
 
 	private static final String REMOVE_ENTRIES = """
-			UPDATE {table} SET first_waiter = NULLIF(first_waiter, ?), second_waiter = NULLIF(second_waiter, ?)
+			UPDATE {table} SET first_waiter = CASE WHEN first_waiter = ? THEN {none} ELSE first_waiter END,
+				second_waiter = CASE WHEN second_waiter = ? THEN {none} ELSE second_waiter END
 			WHERE lock_key = ? AND (first_waiter = ? OR second_waiter = ?)""";
 
 	private static final String SWEEP = "DELETE FROM {table} WHERE lock_key = ANY(?) AND {deletable}";
 
-	private static final String TWO_ROWS = "INSERT {ignore} INTO {table} (lock_key, grant_order) VALUES (?, 1), (?, 2)";
+	private static final String TWO_ROWS = """
+			INSERT {ignore} INTO {table} ({names}) VALUES (?, {noLock(1)}), (?, {noLock(2)})""";
 
 	private final String platform;
 
@@ -120,7 +111,8 @@ public abstract class Dialect {
 	 * @param table the name of the lock table
 	 * @param words the dialect's words
 	 * @param attempt the template of the attempt, whose parameters are key, owner, lease
-	 * in microseconds, holder, process, whether it waits, and since when in microseconds
+	 * in microseconds, holder, process, and since when it waits: the earlier of the
+	 * parameter and the clock
 	 * @param attemptFree the template of the attempt of a free row, whose parameters are
 	 * key, owner, lease in microseconds, and holder
 	 */
@@ -287,11 +279,6 @@ public abstract class Dialect {
 		return this.statements.computeIfAbsent(template, this.words::fill);
 	}
 
-	/** Returns how many characters or bytes the key column must hold. */
-	int keyLength() {
-		return LockKeyEncoder.LENGTH * LONGEST_CHARACTER;
-	}
-
 	/** Returns the type of the key column in arrays. */
 	String keyType() {
 		return "VARBINARY";
@@ -309,7 +296,7 @@ public abstract class Dialect {
 
 	/** Returns the script that creates the lock table. */
 	public final String schema() {
-		return Sql.script(this.platform, this.table);
+		return Sql.script("io/distributedlock/jdbc", this.platform, Sql.SCRIPT_TABLE, this.table);
 	}
 
 	/**
@@ -361,7 +348,7 @@ public abstract class Dialect {
 	/** Returns the parameters of the template of the attempt. */
 	final @Nullable Object[] arguments(RowAttempt attempt) {
 		return new @Nullable Object[] { stored(attempt.key()), attempt.owner(), attempt.leaseMicros(), attempt.holder(),
-				attempt.process(), attempt.willWait(), attempt.sinceMicros() };
+				attempt.process(), attempt.waitsSinceMicros() };
 	}
 
 	/** Reads the row without locking it. */
@@ -377,7 +364,7 @@ public abstract class Dialect {
 	 */
 	public final List<KeyedRow> readHeld(Connection connection, String from, String to, int limit) throws SQLException {
 		return Sql.query(connection, sql(HELD), (row) -> new KeyedRow(key(row, KEY_OF_HELD), LockRow.read(row)),
-				stored(from), stored(to), 0L, limit);
+				stored(from), stored(to), limit);
 	}
 
 	/**
@@ -431,14 +418,6 @@ public abstract class Dialect {
 	boolean mistakesGeneratedKeys() {
 		return false;
 	}
-
-	/** Whether a column that holds a time holds its microseconds. */
-	boolean hasMicroseconds(ResultSetMetaData columns, int column) throws SQLException {
-		return columns.getScale(column) == 6;
-	}
-
-	/** Returns the type of the columns that hold a time. */
-	abstract String timeType();
 
 	/**
 	 * Executes an update and an insert that match no row, so that a missing right or a

@@ -54,6 +54,16 @@ public final class DriverProperties {
 		return suits ? Map.of(SOCKET_FACTORY, FACTORY) : Map.of();
 	}
 
+	/**
+	 * Whether a JDBC URL names a driver of a database that is supported. A connection
+	 * tells what any other one leads to.
+	 * @param url the JDBC URL, or {@code null} if a {@code DataSource} opens the
+	 * connections
+	 */
+	public static boolean isKnown(@Nullable String url) {
+		return url != null && !subprotocol(url.toLowerCase(Locale.ROOT)).isEmpty();
+	}
+
 	private static Map<String, String> properties(String url, Duration callTimeout) {
 		long millis = Math.max(callTimeout.toMillis(), 1);
 		return switch (subprotocol(url)) {

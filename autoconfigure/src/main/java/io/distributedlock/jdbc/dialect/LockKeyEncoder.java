@@ -11,8 +11,8 @@ import io.distributedlock.provider.StoreText;
  */
 public final class LockKeyEncoder {
 
-	/** The width of the key column in characters. */
-	static final int LENGTH = 512;
+	/** The width of the key column in bytes: what every database can index. */
+	static final int LENGTH = 900;
 
 	/** The key of the row whose order is the format number of the table. */
 	static final String FORMAT_ROW = "%format";

@@ -7,14 +7,15 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockHolder;
+import io.distributedlock.provider.OwnerId;
 
 /**
  * Row of the lock table as one statement saw it. Times are in microseconds by the
  * database's clock and relative to the moment of the statement, unless they count from
  * 1970.
  *
- * @param owner the owner id, a {@link #RESERVED reservation}, {@link #KEPT}, or
- * {@code null}
+ * @param owner the state and the id of its owner: {@link #HELD}, {@link #ROW_LOCK} or
+ * {@link #RESERVED}; {@link #FREE}, or {@link #KEPT}
  * @param order the order of the last grant
  * @param holder the label of the last holder
  * @param heldMicros the time since the last grant
@@ -24,23 +25,42 @@ import io.distributedlock.LockHolder;
  * @param first the first entry of the wait queue, {@code null} if none is valid
  * @param second the second entry of the wait queue, {@code null} if none is valid
  */
-public record LockRow(@Nullable String owner, long order, @Nullable String holder, long heldMicros,
-		long remainingMicros, long nowMicros, @Nullable QueueEntry first, @Nullable QueueEntry second) {
+public record LockRow(String owner, long order, @Nullable String holder, long heldMicros, long remainingMicros,
+		long nowMicros, @Nullable QueueEntry first, @Nullable QueueEntry second) {
+
+	/** In place of a process id in an entry of the wait queue that is empty. */
+	static final String NONE = ".".repeat(32);
+
+	/** Precedes the owner id of a grant that lasts as long as its lease. */
+	private static final String HELD = "held....:";
+
+	/** Precedes the owner id of a grant that lasts as long as a row is locked. */
+	private static final String ROW_LOCK = "row-lock:";
 
 	/** Precedes the process id in the owner column of a reserved lock. */
 	public static final String RESERVED = "reserved:";
 
-	/** The owner of a row that is kept after its release: no owner id, no process. */
-	static final String KEPT = "kept";
+	/** The owner of a row that any process may acquire. */
+	public static final String FREE = "free....:" + NONE;
 
-	/** Precedes the owner id of a grant that lasts as long as a row is locked. */
-	public static final String ROW = "row:";
+	/** The owner of a row that is kept after its release. */
+	static final String KEPT = "kept....:" + NONE;
 
-	/** Reads the twelve columns that every dialect selects in this order. */
+	/** Reads the clock and the columns that every dialect selects in this order. */
 	static LockRow read(ResultSet result) throws SQLException {
-		return new LockRow(result.getString(1), result.getLong(2), result.getString(3), result.getLong(4),
-				result.getLong(5), result.getLong(9), QueueEntry.read(result, 6, 7, 8),
-				QueueEntry.read(result, 10, 11, 12));
+		long now = result.getLong(1);
+		return new LockRow(result.getString(2), result.getLong(3), result.getString(4), now - result.getLong(5),
+				result.getLong(6) - now, now, QueueEntry.read(result, 7, now), QueueEntry.read(result, 10, now));
+	}
+
+	/** Returns the owner column of a lease. */
+	public static String heldBy(OwnerId owner) {
+		return HELD + owner.text();
+	}
+
+	/** Returns the owner column of a row lock. */
+	public static String lockedBy(OwnerId owner) {
+		return ROW_LOCK + owner.text();
 	}
 
 	/** Returns what matters of the row that an attempt has acquired just now. */
@@ -56,16 +76,23 @@ public record LockRow(@Nullable String owner, long order, @Nullable String holde
 	 * Whether the owner is one of a row lock, which has ended when its row can be locked.
 	 */
 	public boolean isOfRowLock() {
-		return this.owner != null && this.owner.startsWith(ROW);
+		return this.owner.startsWith(ROW_LOCK);
+	}
+
+	/**
+	 * Returns the owner id of a lease or a row lock, {@code null} if the row has none.
+	 */
+	public @Nullable OwnerId ownerId() {
+		return (isOfRowLock() || this.owner.startsWith(HELD)) ? new OwnerId(this.owner.substring(HELD.length())) : null;
 	}
 
 	public boolean isReserved() {
-		return this.owner != null && this.owner.startsWith(RESERVED);
+		return this.owner.startsWith(RESERVED);
 	}
 
 	/** Whether an attempt of the process would be granted. */
 	public boolean isAcquirableBy(String process) {
-		return this.owner == null || this.remainingMicros <= 0 || this.owner.equals(RESERVED + process);
+		return this.owner.equals(FREE) || this.remainingMicros <= 0 || this.owner.equals(RESERVED + process);
 	}
 
 	/** Whether a release reserves the lock for the process. */
@@ -150,7 +177,7 @@ public record LockRow(@Nullable String owner, long order, @Nullable String holde
 	 * the lock is free or reserved.
 	 */
 	public @Nullable LockHolder describeHolder() {
-		if (this.owner == null || isReserved() || this.holder == null) {
+		if (this.owner.equals(FREE) || isReserved() || this.holder == null) {
 			return null;
 		}
 		return LockHolder.of(this.holder)
@@ -168,13 +195,12 @@ public record LockRow(@Nullable String owner, long order, @Nullable String holde
 	 */
 	public record QueueEntry(String process, long sinceMicros, long leftMicros) {
 
-		private static @Nullable QueueEntry read(ResultSet result, int process, int since, int left)
-				throws SQLException {
-			String waiter = result.getString(process);
-			// A NULL reads as 0: an entry without an end is not valid either.
-			long leftMicros = result.getLong(left);
-			return (waiter != null && leftMicros > 0) ? new QueueEntry(waiter, result.getLong(since), leftMicros)
-					: null;
+		/** Reads the three columns of an entry from the first of them on. */
+		private static @Nullable QueueEntry read(ResultSet result, int column, long now) throws SQLException {
+			String waiter = result.getString(column);
+			long leftMicros = result.getLong(column + 2) - now;
+			return (leftMicros > 0 && !waiter.equals(NONE))
+					? new QueueEntry(waiter, result.getLong(column + 1), leftMicros) : null;
 		}
 
 	}

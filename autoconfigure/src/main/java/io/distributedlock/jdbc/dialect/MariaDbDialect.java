@@ -17,12 +17,11 @@ final class MariaDbDialect extends MySqlCompatibleDialect {
 	 * it, and in the session's time zone.
 	 */
 	private static final String CLOCK_NOW = """
-			(UTC_TIMESTAMP(6) + INTERVAL GREATEST(TIMESTAMPDIFF(MICROSECOND, CURRENT_TIMESTAMP(6), SYSDATE(6)), 0)
-				MICROSECOND)""";
+			{clock} + GREATEST(TIMESTAMPDIFF(MICROSECOND, CURRENT_TIMESTAMP(6), SYSDATE(6)), 0)""";
 
 	private static final String RENEW = """
-			INSERT INTO {table} (lock_key, owner, grant_order, expires_at)
-			SELECT l.lock_key, l.owner, l.grant_order, UTC_TIMESTAMP(6) + INTERVAL w.lease MICROSECOND
+			INSERT INTO {table} ({names})
+			SELECT l.lock_key, l.owner, l.grant_order, {clock} + w.lease, 0, NULL, {noEntries}
 			FROM {renewals} FOR UPDATE SKIP LOCKED
 			ON DUPLICATE KEY UPDATE expires_at = VALUES(expires_at)
 			RETURNING lock_key, owner""";
@@ -33,7 +32,7 @@ final class MariaDbDialect extends MySqlCompatibleDialect {
 
 	private static SqlWords words() {
 		return SqlWords.of("clockNow", CLOCK_NOW)
-			.with("insertedOrder", "{epochMicros}")
+			.with("insertedOrder", "{clock}")
 			.with("grantedOrder", "{raisedOrder}")
 			.with("keptOrder", "grant_order");
 	}

@@ -2,7 +2,6 @@ package io.distributedlock.jdbc.dialect;
 
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
-import java.sql.ResultSetMetaData;
 import java.sql.SQLException;
 import java.util.Arrays;
 import java.util.Collections;
@@ -27,33 +26,28 @@ abstract class MySqlCompatibleDialect extends Dialect {
 	// The answer carries LAST_INSERT_ID: the order of a grant, or 0. A row that exists
 	// must set it to 0, because MySQL evaluates the inserted values first.
 	private static final String ATTEMPT_FREE = """
-			INSERT INTO {table} (lock_key, owner, grant_order, expires_at, acquired_at, holder)
-			VALUES (?, ?, LAST_INSERT_ID({epochMicros}), {clock} + INTERVAL ? MICROSECOND, {clock}, ?)
+			INSERT INTO {table} ({names}) VALUES (?, ?, LAST_INSERT_ID({clock}), {clock} + ?, {clock}, ?, {noEntries})
 			ON DUPLICATE KEY UPDATE
-				grant_order = IF({free}, LAST_INSERT_ID({raisedOrder}), grant_order + LAST_INSERT_ID(0)),
-				expires_at = IF({free}, VALUES(expires_at), expires_at),
-				acquired_at = IF({free}, VALUES(acquired_at), acquired_at),
-				holder = IF({free}, VALUES(holder), holder),
-				owner = IF({free}, VALUES(owner), owner)""";
+				grant_order = IF({uncontended}, LAST_INSERT_ID({raisedOrder}), grant_order + LAST_INSERT_ID(0)),
+				expires_at = IF({uncontended}, VALUES(expires_at), expires_at),
+				acquired_at = IF({uncontended}, VALUES(acquired_at), acquired_at),
+				holder = IF({uncontended}, VALUES(holder), holder),
+				owner = IF({uncontended}, VALUES(owner), owner)""";
 
 	/** The row that an attempt inserts; it updates one that exists by the rule. */
 	static final String INSERT = """
-			INSERT INTO {table}
-				(lock_key, owner, grant_order, expires_at, acquired_at, holder, first_waiter, first_waiter_since)
-			VALUES (?, ?, {insertedOrder}, {clock} + INTERVAL ? MICROSECOND, {clock}, ?, ?,
-				CASE WHEN ? THEN COALESCE(TIMESTAMP'1970-01-01 00:00:00.000000' + INTERVAL ? MICROSECOND, {clock}) END)
+			INSERT INTO {table} ({names})
+			VALUES (?, ?, {insertedOrder}, {clock} + ?, {clock}, ?, ?, LEAST(?, {clock}), 0, {none}, 0, 0)
 			ON DUPLICATE KEY UPDATE {attempt}""";
 
 	private static final String RENEWALS = """
 			JSON_TABLE(?, '$[*]' COLUMNS (k VARCHAR(4096) PATH '$[0]',
 				o VARCHAR(41) CHARACTER SET ascii COLLATE ascii_bin PATH '$[1]', lease BIGINT PATH '$[2]')) w
 			STRAIGHT_JOIN {table} l ON l.lock_key = UNHEX(w.k) AND l.owner = w.o
-			WHERE l.expires_at > UTC_TIMESTAMP(6)""";
+			WHERE l.expires_at > {clock}""";
 
 	/** Reads which leases of a batch have not expired and are still of their owners. */
 	static final String STILL_HELD = "SELECT l.lock_key, l.owner FROM {renewals}";
-
-	private static final int LENGTH_WITH_MICROSECONDS = "1970-01-01 00:00:00.000000".length();
 
 	// A scan of the table would wait for each row that a row lock has locked.
 	private static final String SWEEP = """
@@ -73,22 +67,16 @@ abstract class MySqlCompatibleDialect extends Dialect {
 			.with("now", "VALUES(acquired_at)")
 			.with("process", "VALUES(first_waiter)")
 			.with("newOwner", "VALUES(owner)")
-			.with("newOrder", "VALUES(grant_order)")
 			.with("newHolder", "VALUES(holder)")
 			.with("leaseEnd", "VALUES(expires_at)")
 			.with("since", "VALUES(first_waiter_since)")
-			.with("entryEnd", "VALUES(acquired_at) + INTERVAL " + POLLED_ENTRY_MICROS + " MICROSECOND")
-			.with("reserved", "CONCAT('reserved:', VALUES(first_waiter))")
+			.with("entryMicros", Long.toString(POLLED_ENTRY_MICROS))
+			.with("reservedFor", "CONCAT('reserved:', %s)")
 			.with("granted", "{acquirable} OR (owner = VALUES(owner) AND acquired_at = VALUES(acquired_at))")
 			.with("busyOwner", "owner")
-			.with("clock", "UTC_TIMESTAMP(6)")
-			.with("reservationEnd", "UTC_TIMESTAMP(6) + INTERVAL " + POLLED_RESERVATION_MICROS + " MICROSECOND")
-			.with("reservedForFirst", "CONCAT('reserved:', first_waiter)")
-			.with("keptUntil", "UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND")
-			.with("micros", "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', %s)")
-			.with("epochMicros", "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))")
-			.with("nowMicros", "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', {clockNow})")
-			.with("retained", "UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND")
+			.with("clock", "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))")
+			.with("releasedAt", "{clock}")
+			.with("reservationMicros", Long.toString(POLLED_RESERVATION_MICROS))
 			.with("renewals", RENEWALS)
 			.with("releaser", "?")
 			.with("ignore", "IGNORE");
@@ -122,17 +110,6 @@ abstract class MySqlCompatibleDialect extends Dialect {
 	@Override
 	final boolean mistakesGeneratedKeys() {
 		return true;
-	}
-
-	@Override
-	final String timeType() {
-		return "DATETIME";
-	}
-
-	/** MySQL's driver tells the length of the text instead of the decimals. */
-	@Override
-	final boolean hasMicroseconds(ResultSetMetaData columns, int column) throws SQLException {
-		return super.hasMicroseconds(columns, column) || columns.getPrecision(column) == LENGTH_WITH_MICROSECONDS;
 	}
 
 	@Override

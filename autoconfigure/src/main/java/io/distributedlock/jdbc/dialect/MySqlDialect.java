@@ -18,18 +18,15 @@ final class MySqlDialect extends MySqlCompatibleDialect {
 	// The new end counts from a given instant, which identifies the renewed rows, or from
 	// now.
 	private static final String RENEW = """
-			INSERT INTO {table} (lock_key, owner, grant_order, expires_at)
-			SELECT l.lock_key, l.owner, l.grant_order,
-				COALESCE(TIMESTAMP'1970-01-01 00:00:00.000000' + INTERVAL ? MICROSECOND, UTC_TIMESTAMP(6))
-					+ INTERVAL w.lease MICROSECOND
+			INSERT INTO {table} ({names})
+			SELECT l.lock_key, l.owner, l.grant_order, COALESCE(?, {clock}) + w.lease, 0, NULL, {noEntries}
 			FROM {renewals} FOR UPDATE OF l SKIP LOCKED
 			ON DUPLICATE KEY UPDATE expires_at = VALUES(expires_at)""";
 
 	private static final String RENEWED = """
-			SELECT l.lock_key, l.owner FROM {renewals} AND l.expires_at =
-				TIMESTAMP'1970-01-01 00:00:00.000000' + INTERVAL ? MICROSECOND + INTERVAL w.lease MICROSECOND""";
+			SELECT l.lock_key, l.owner FROM {renewals} AND l.expires_at = ? + w.lease""";
 
-	private static final String CLOCK = "SELECT {epochMicros}";
+	private static final String CLOCK = "SELECT {clock}";
 
 	/** How many changed rows the server counts for a row that exists. */
 	private static final int COUNT_OF_UPDATE = 2;
@@ -39,8 +36,8 @@ final class MySqlDialect extends MySqlCompatibleDialect {
 	}
 
 	private static SqlWords words() {
-		return SqlWords.of("clockNow", "UTC_TIMESTAMP(6)")
-			.with("insertedOrder", "LAST_INSERT_ID({epochMicros})")
+		return SqlWords.of("clockNow", "{clock}")
+			.with("insertedOrder", "LAST_INSERT_ID({clock})")
 			.with("grantedOrder", "LAST_INSERT_ID({raisedOrder})")
 			.with("keptOrder", "grant_order + LAST_INSERT_ID(0)");
 	}

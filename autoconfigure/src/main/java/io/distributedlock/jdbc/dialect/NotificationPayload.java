@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Payload of a notification: what a release or a withdrawal has left of the wait queue.
- * Its text is {@code reserved first since key}, with {@code -} for what is missing. A
+ * Its text is {@code reserved first since key}, with dots and 0 for what is missing. A
  * process that does not understand a payload ignores it, and polls.
  *
  * @param reserved the process for which the lock is reserved, or {@code null}
@@ -16,8 +16,6 @@ import org.jspecify.annotations.Nullable;
 public record NotificationPayload(@Nullable String reserved, @Nullable String first, @Nullable Long sinceMicros,
 		String key) {
 
-	private static final String NONE = "-";
-
 	/** Returns the payload of a text, or {@code null} if the text is none. */
 	public static @Nullable NotificationPayload parse(String text) {
 		// A key can have blanks.
@@ -26,17 +24,16 @@ public record NotificationPayload(@Nullable String reserved, @Nullable String fi
 			return null;
 		}
 		try {
-			String since = value(parts[2]);
-			return new NotificationPayload(value(parts[0]), value(parts[1]),
-					(since != null) ? Long.valueOf(since) : null, parts[3]);
+			long since = Long.parseLong(parts[2]);
+			return new NotificationPayload(process(parts[0]), process(parts[1]), (since > 0) ? since : null, parts[3]);
 		}
 		catch (NumberFormatException ex) {
 			return null;
 		}
 	}
 
-	private static @Nullable String value(String part) {
-		return part.equals(NONE) ? null : part;
+	private static @Nullable String process(String part) {
+		return part.equals(LockRow.NONE) ? null : part;
 	}
 
 }

@@ -39,24 +39,19 @@ public final class PostgresDialect extends Dialect {
 	// flatten because the function is volatile. A new row holds the parameters of the
 	// attempt in its first entry, which has no end and so is not valid.
 	private static final String ATTEMPT = """
-			INSERT INTO {table} AS l
-				(lock_key, owner, grant_order, expires_at, acquired_at, holder, first_waiter, first_waiter_since)
-			SELECT ?, ?, {micros(t.now)}, t.now + ?::bigint * interval '1 microsecond',
-				t.now, ?, ?, CASE WHEN ?::boolean
-					THEN coalesce(timestamptz 'epoch' + ?::bigint * interval '1 microsecond', t.now) END
-			FROM (SELECT clock_timestamp() AS now) t
+			INSERT INTO {table} AS l ({names})
+			SELECT ?, ?, t.now, t.now + ?::bigint, t.now, ?, ?, least(?::bigint, t.now), 0, {none}, 0, 0
+			FROM (SELECT {clock} AS now) t
 			ON CONFLICT (lock_key) DO UPDATE SET {attempt}
 			RETURNING {columns}""";
 
 	// A row that is not free is locked all the same.
 	private static final String ATTEMPT_FREE = """
-			INSERT INTO {table} AS l (lock_key, owner, grant_order, expires_at, acquired_at, holder)
-			SELECT ?, ?, {micros(t.now)}, t.now + ?::bigint * interval '1 microsecond',
-				t.now, ?
-			FROM (SELECT clock_timestamp() AS now) t
+			INSERT INTO {table} AS l ({names})
+			SELECT ?, ?, t.now, t.now + ?::bigint, t.now, ?, {noEntries} FROM (SELECT {clock} AS now) t
 			ON CONFLICT (lock_key) DO UPDATE SET owner = {newOwner}, grant_order = {raisedOrder},
 				expires_at = {leaseEnd}, acquired_at = {now}, holder = {newHolder}
-			WHERE CASE WHEN {free} THEN true ELSE set_config('synchronous_commit', 'off', true) IS NULL END
+			WHERE CASE WHEN {uncontended} THEN true ELSE set_config('synchronous_commit', 'off', true) IS NULL END
 			RETURNING grant_order""";
 
 	/** A busy answer commits asynchronously, because it delays the holder's release. */
@@ -66,28 +61,28 @@ public final class PostgresDialect extends Dialect {
 	/** Notifies contenders of the row's new state by a {@link NotificationPayload}. */
 	private static final String NOTIFY = """
 			pg_notify('{channel}', concat_ws(' ',
-				CASE WHEN l.owner LIKE 'reserved:%' THEN substr(l.owner, 10) ELSE '-' END, coalesce(l.first_waiter, '-'),
-				coalesce({micros(l.first_waiter_since)}::text, '-'), l.lock_key))::text""";
+				CASE WHEN l.owner LIKE 'reserved:%' THEN substr(l.owner, 10) ELSE {none} END,
+				l.first_waiter, l.first_waiter_since, l.lock_key))::text""";
 
 	// A release commits asynchronously: if a crash undoes it, the lease still expires.
 	private static final String RELEASE = """
 			UPDATE {table} l SET {release}
-			FROM (SELECT clock_timestamp() AS now, ?::text AS process) t
+			FROM (SELECT {clock} AS now, ?::text AS process) t
 			WHERE l.lock_key = ? AND l.owner = ? AND set_config('synchronous_commit', 'off', true) IS NOT NULL
-			RETURNING CASE WHEN l.owner LIKE 'reserved:%' OR l.first_waiter IS NOT NULL
+			RETURNING CASE WHEN l.owner LIKE 'reserved:%' OR l.first_waiter <> {none}
 				THEN {notify} END""";
 
 	// Waiting contenders see until when the row is kept, instead of the lease.
 	private static final String KEEP = """
-			UPDATE {table} l SET
-				owner = {kept}, expires_at = clock_timestamp() + ?::bigint * interval '1 microsecond'
+			UPDATE {table} l SET owner = {kept}, expires_at = {clock} + ?
 			WHERE l.lock_key = ? AND l.owner = ? AND set_config('synchronous_commit', 'off', true) IS NOT NULL
-			RETURNING CASE WHEN l.first_waiter IS NOT NULL THEN {notify} END""";
+			RETURNING CASE WHEN l.first_waiter <> {none} THEN {notify} END""";
 
 	// Notifies in any case: another contender may now enter the wait queue.
 	private static final String REMOVE_ENTRIES = """
 			UPDATE {table} l SET
-				first_waiter = nullif(l.first_waiter, t.process), second_waiter = nullif(l.second_waiter, t.process)
+				first_waiter = CASE WHEN l.first_waiter = t.process THEN {none} ELSE l.first_waiter END,
+				second_waiter = CASE WHEN l.second_waiter = t.process THEN {none} ELSE l.second_waiter END
 			FROM (SELECT ?::text AS process) t
 			WHERE l.lock_key = ? AND (l.first_waiter = t.process OR l.second_waiter = t.process)
 				AND set_config('synchronous_commit', 'off', true) IS NOT NULL
@@ -98,12 +93,12 @@ public final class PostgresDialect extends Dialect {
 				SELECT * FROM unnest(?::text[], ?::text[], ?::bigint[]) WITH ORDINALITY AS w(k, o, lease, i)),
 			locked AS (
 				SELECT l.lock_key, l.owner, w.lease FROM batch w JOIN {table} l ON l.lock_key = w.k AND l.owner = w.o
-				WHERE l.expires_at > clock_timestamp() ORDER BY l.lock_key FOR NO KEY UPDATE OF l SKIP LOCKED),
+				WHERE l.expires_at > {clock} ORDER BY l.lock_key FOR NO KEY UPDATE OF l SKIP LOCKED),
 			renewed AS (
-				UPDATE {table} d SET expires_at = clock_timestamp() + m.lease * interval '1 microsecond' FROM locked m
+				UPDATE {table} d SET expires_at = {clock} + m.lease FROM locked m
 				WHERE d.lock_key = m.lock_key AND d.owner = m.owner RETURNING d.lock_key, d.owner)
 			SELECT d.lock_key IS NOT NULL,
-				coalesce(l.owner = w.o AND l.expires_at > clock_timestamp(), false)
+				coalesce(l.owner = w.o AND l.expires_at > {clock}, false)
 			FROM batch w LEFT JOIN renewed d ON d.lock_key = w.k AND d.owner = w.o LEFT JOIN {table} l ON l.lock_key = w.k
 			ORDER BY w.i""";
 
@@ -125,24 +120,20 @@ public final class PostgresDialect extends Dialect {
 			.with("now", "EXCLUDED.acquired_at")
 			.with("process", "EXCLUDED.first_waiter")
 			.with("newOwner", "EXCLUDED.owner")
-			.with("newOrder", "EXCLUDED.grant_order")
 			.with("newHolder", "EXCLUDED.holder")
 			.with("leaseEnd", "EXCLUDED.expires_at")
 			.with("since", "EXCLUDED.first_waiter_since")
-			.with("entryEnd", "EXCLUDED.acquired_at + " + ENTRY_MICROS + " * interval '1 microsecond'")
-			.with("reserved", "'reserved:' || EXCLUDED.first_waiter")
+			.with("entryMicros", Long.toString(ENTRY_MICROS))
+			.with("reservedFor", "'reserved:' || %s")
 			.with("granted", "{acquirable}")
 			.with("grantedOrder", "{raisedOrder}")
 			.with("keptOrder", "l.grant_order")
 			.with("busyOwner", BUSY_OWNER)
-			.with("clock", "t.now")
+			.with("releasedAt", "t.now")
 			.with("releaser", "t.process")
-			.with("reservationEnd", "t.now + " + RESERVATION_MICROS + " * interval '1 microsecond'")
-			.with("reservedForFirst", "'reserved:' || first_waiter")
-			.with("micros", "(extract(epoch FROM %s) * 1000000)::bigint")
-			.with("epochMicros", "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
-			.with("nowMicros", "{epochMicros}")
-			.with("retained", "clock_timestamp() - ?::bigint * interval '1 microsecond'")
+			.with("reservationMicros", Long.toString(RESERVATION_MICROS))
+			.with("clock", "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
+			.with("clockNow", "{clock}")
 			.with("notify", NOTIFY)
 			.with("channel", channel);
 	}
@@ -154,11 +145,6 @@ public final class PostgresDialect extends Dialect {
 	private static String channel(String table) {
 		String name = table.toLowerCase(Locale.ROOT).substring(table.lastIndexOf('.') + 1);
 		return name.substring(Math.max(0, name.length() - MAX_CHANNEL_LENGTH));
-	}
-
-	@Override
-	int keyLength() {
-		return LockKeyEncoder.LENGTH;
 	}
 
 	@Override
@@ -178,11 +164,6 @@ public final class PostgresDialect extends Dialect {
 	@Override
 	boolean isExact(int type) {
 		return true;
-	}
-
-	@Override
-	String timeType() {
-		return "timestamptz";
 	}
 
 	@Override

@@ -16,4 +16,13 @@ import org.jspecify.annotations.Nullable;
  */
 public record RowAttempt(String key, String owner, long leaseMicros, String holder, String process, boolean willWait,
 		@Nullable Long sinceMicros) {
+
+	/**
+	 * Returns the parameter of a statement for {@link #sinceMicros}: 0 if this process
+	 * does not wait, and a time in the future if it waits from now on.
+	 */
+	long waitsSinceMicros() {
+		return !this.willWait ? 0 : (this.sinceMicros != null) ? this.sinceMicros : Long.MAX_VALUE;
+	}
+
 }

@@ -11,8 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Statements of row locks in the words of a dialect. The rows that are locked are rows of
- * their own, whose order is the time of their creation and whose other columns are empty.
- * Immutable.
+ * their own, whose order is the time of their creation and which never expire. Immutable.
  */
 public final class RowLockStatements {
 
@@ -21,10 +20,10 @@ public final class RowLockStatements {
 
 	private static final String LOCK = "SELECT {session} FROM {table} WHERE lock_key = ? FOR UPDATE";
 
-	private static final String INSERT = "INSERT INTO {table} (lock_key, grant_order) VALUES (?, {epochMicros})";
+	private static final String INSERT = "INSERT INTO {table} ({names}) VALUES (?, {noLock(clock)})";
 
 	private static final String OLD_ROWS = """
-			SELECT lock_key FROM {table} WHERE lock_key >= ? AND lock_key < ? AND grant_order < {epochMicros} - ?
+			SELECT lock_key FROM {table} WHERE lock_key >= ? AND lock_key < ? AND grant_order < {clock} - ?
 			ORDER BY lock_key LIMIT ? FOR UPDATE SKIP LOCKED""";
 
 	/** For one row: a scan of the table would wait for each row that is locked. */

@@ -1,7 +1,6 @@
 package io.distributedlock.jdbc.dialect;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.sql.Array;
@@ -14,6 +13,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.io.ClassPathResource;
 
 /** Execution of one statement on a connection. */
 public final class Sql {
@@ -83,14 +84,17 @@ public final class Sql {
 		}
 	}
 
-	/** Loads the schema script of a platform for a table. */
-	static String script(String platform, String table) {
-		String resource = "/io/distributedlock/jdbc/schema-" + platform + ".sql";
-		try (InputStream stream = Sql.class.getResourceAsStream(resource)) {
-			if (stream == null) {
-				throw new IllegalStateException("Missing resource " + resource);
-			}
-			return new String(stream.readAllBytes(), StandardCharsets.UTF_8).replace(SCRIPT_TABLE, table);
+	/**
+	 * Loads the script that creates a table.
+	 * @param folder the class path of the scripts
+	 * @param platform the name of the database's script
+	 * @param scriptTable the name of the table in it
+	 */
+	public static String script(String folder, String platform, String scriptTable, String table) {
+		try {
+			return new ClassPathResource(folder + "/schema-" + platform + ".sql", Sql.class.getClassLoader())
+				.getContentAsString(StandardCharsets.UTF_8)
+				.replace(scriptTable, table);
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);

@@ -100,6 +100,13 @@ public final class SqlErrors {
 		return DUPLICATE_KEY.have(ex);
 	}
 
+	/** Whether the statement may have failed because the table has another format. */
+	public static boolean isOfTable(SQLException ex) {
+		LockError error = classify(ex);
+		return error == LockError.TABLE_MISSING
+				|| (error == LockError.STORE_FAILED && !isConnectionLost(ex) && !isContention(ex));
+	}
+
 	/** Returns the entry of the error catalogue for an error that is no contention. */
 	public static LockError classify(SQLException ex) {
 		if (MISSING.have(ex)) {

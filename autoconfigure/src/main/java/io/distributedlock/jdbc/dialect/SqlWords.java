@@ -9,8 +9,8 @@ import org.springframework.util.Assert;
 
 /**
  * Words by which a dialect fills the gaps of SQL templates, written as
- * <code>{word}</code> or <code>{word(column)}</code>, where the column stands for
- * {@code %s} in the word. A word may have gaps of its own. Immutable.
+ * <code>{word}</code> or <code>{word(argument)}</code>, where the argument, a word or a
+ * column, stands for {@code %s} in the word. A word may have gaps of its own. Immutable.
  */
 final class SqlWords {
 
@@ -42,8 +42,9 @@ final class SqlWords {
 			if (text == null) {
 				throw new IllegalStateException("There is no word '" + word + "' for " + template);
 			}
-			String column = (gaps.group(2) != null) ? gaps.group(2) : "";
-			gaps.appendReplacement(filled, Matcher.quoteReplacement(fill(text.replace("%s", column))));
+			String argument = (gaps.group(2) != null) ? gaps.group(2) : "";
+			String value = this.words.containsKey(argument) ? "{" + argument + "}" : argument;
+			gaps.appendReplacement(filled, Matcher.quoteReplacement(fill(text.replace("%s", value))));
 		}
 		return gaps.appendTail(filled).toString();
 	}

@@ -5,6 +5,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.ResultSetMetaData;
 import java.sql.SQLException;
+import java.sql.Types;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -28,7 +29,7 @@ public record TableShape(List<String> unsuitable, boolean exact, boolean unique)
 	private static final Map<String, Integer> LENGTHS = Map.of("owner", 41, "holder", 255, "first_waiter", 32,
 			"second_waiter", 32);
 
-	private static final Set<String> TIMES = Set.of("expires_at", "acquired_at", "first_waiter_since",
+	private static final Set<String> NUMBERS = Set.of("grant_order", "expires_at", "acquired_at", "first_waiter_since",
 			"first_waiter_until", "second_waiter_since", "second_waiter_until");
 
 	/** Reads the shape of the table of a dialect. Changes nothing. */
@@ -53,17 +54,13 @@ public record TableShape(List<String> unsuitable, boolean exact, boolean unique)
 
 	private static void addUnsuitable(List<String> unsuitable, ResultSetMetaData columns, int column, String name,
 			Dialect dialect) throws SQLException {
-		if (TIMES.contains(name)) {
-			String type = columns.getColumnTypeName(column);
-			if (!dialect.timeType().equalsIgnoreCase(type) || !dialect.hasMicroseconds(columns, column)) {
-				unsuitable.add("%s (%s, needs %s with 6 decimals)".formatted(name, type, dialect.timeType()));
-			}
-			return;
+		if (NUMBERS.contains(name) && columns.getColumnType(column) != Types.BIGINT) {
+			unsuitable.add("%s (%s, needs BIGINT)".formatted(name, columns.getColumnTypeName(column)));
 		}
 		if (columns.isAutoIncrement(column) && dialect.mistakesGeneratedKeys()) {
 			unsuitable.add(name + " (is numbered by the database)");
 		}
-		int needed = name.equals("lock_key") ? dialect.keyLength() : LENGTHS.getOrDefault(name, 0);
+		int needed = name.equals("lock_key") ? LockKeyEncoder.LENGTH : LENGTHS.getOrDefault(name, 0);
 		int found = columns.getPrecision(column);
 		// A column without a bound has no precision in some drivers.
 		if (found > 0 && found < needed) {

@@ -152,7 +152,7 @@ public final class JdbcRowLockProvider extends TableLockProvider {
 		Map<LockGrant, RenewalOutcome> outcomes = new HashMap<>();
 		List<Check> checks = new ArrayList<>(leases.size());
 		leases.forEach((grant, lease) -> {
-			HeldRow row = this.heldRows.find(LockRow.ROW + grant.owner().text());
+			HeldRow row = this.heldRows.find(LockRow.lockedBy(grant.owner()));
 			if (row == null || !row.key.equals(keys().encode(grant.key()))) {
 				outcomes.put(grant, RenewalOutcome.NOT_HELD);
 			}
@@ -221,7 +221,7 @@ public final class JdbcRowLockProvider extends TableLockProvider {
 	@Override
 	public ReleaseOutcome releaseOwn(LockKey key, OwnerId owner, Duration keepFor, Duration timeout) {
 		Deadline deadline = Deadline.after(timeout);
-		String ownerText = LockRow.ROW + owner.text();
+		String ownerText = LockRow.lockedBy(owner);
 		String storedKey = keys().encode(key);
 		ReleaseOutcome outcome = table().release(storedKey, ownerText, 0, timeout);
 		HeldRow row = this.heldRows.find(ownerText);
@@ -234,7 +234,7 @@ public final class JdbcRowLockProvider extends TableLockProvider {
 
 	@Override
 	public String otherOwner(OwnerId owner) {
-		return owner.text();
+		return LockRow.heldBy(owner);
 	}
 
 	/**

@@ -87,7 +87,7 @@ final class RowLockContender implements LockContender {
 
 	private AttemptResult attemptNow(OwnerId owner, Duration lease, boolean willWait, boolean mayQueue,
 			Duration timeout) {
-		String ownerText = LockRow.ROW + owner.text();
+		String ownerText = LockRow.lockedBy(owner);
 		HeldRow held = this.heldRows.find(ownerText);
 		if (held != null && held.key.equals(this.storedKey)) {
 			return granted(owner, held.order(), held.until().remaining());
@@ -106,6 +106,10 @@ final class RowLockContender implements LockContender {
 			AttemptResult result = (row != null) ? grant(row, owner, lease, deadline) : busy(poll, deadline);
 			granted = result instanceof AttemptResult.Granted;
 			return result;
+		}
+		catch (LockProviderException ex) {
+			this.tableCheck.repeatAfter(ex);
+			throw ex;
 		}
 		finally {
 			if (row != null && !granted) {
@@ -158,7 +162,7 @@ final class RowLockContender implements LockContender {
 		if (written != null && !written.isHeldBy(row.owner) && written.isOfRowLock()) {
 			// Its row is locked by this process now, so that it has ended.
 			requireSession(row, lease, deadline);
-			this.table.release(this.storedKey, String.valueOf(written.owner()), 0, deadline.remaining());
+			this.table.release(this.storedKey, written.owner(), 0, deadline.remaining());
 			row.prolong(Deadline.after(lease));
 			written = this.table.attempt(attempt, deadline.remaining());
 		}

@@ -71,7 +71,7 @@ public final class RedisLayout {
 	 */
 	private static final String OUT_OF_MEMORY = "^[^%u]*OOM ";
 
-	/** The longest text of a lock's key that is not shortened. */
+	/** The most bytes of a lock's key that is not shortened. */
 	private static final int KEY_LENGTH = 512;
 
 	private static final String LOCK = "lock:";

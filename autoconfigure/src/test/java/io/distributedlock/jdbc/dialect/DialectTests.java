@@ -114,6 +114,16 @@ class DialectTests {
 		}
 	}
 
+	@ParameterizedTest
+	@CsvSource({ "UTC", "Asia/Kolkata", "America/St_Johns" })
+	void clockOfH2DoesNotDependOnTheTimeZone(String zone) throws SQLException {
+		try (Connection connection = TestDatabases.withTable(TestDatabases.h2(";TIME ZONE=" + zone)).getConnection()) {
+			long micros = DatabaseKind.of(connection).dialect("distributed_lock").readStatus(connection).clockMicros();
+			assertThat(Duration.ofMillis(Math.abs(System.currentTimeMillis() - micros / 1000)))
+				.isLessThan(Duration.ofMinutes(10));
+		}
+	}
+
 	@Test
 	void otherDatabaseIsRefused() throws SQLException {
 		Connection connection = server("Oracle", "Oracle Database 23ai");

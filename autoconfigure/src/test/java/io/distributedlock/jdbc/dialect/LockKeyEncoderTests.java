@@ -1,5 +1,7 @@
 package io.distributedlock.jdbc.dialect;
 
+import java.nio.charset.StandardCharsets;
+
 import org.junit.jupiter.api.Test;
 
 import io.distributedlock.LockKey;
@@ -26,6 +28,19 @@ class LockKeyEncoderTests {
 		String one = this.encoder.encode(LockKey.of("orders", "x".repeat(1000)));
 		String other = this.encoder.encode(LockKey.of("orders", "x".repeat(1001)));
 		assertThat(one).hasSize(LockKeyEncoder.LENGTH).startsWith("shop:orders:xxx").isNotEqualTo(other);
+	}
+
+	@Test
+	void widthOfTheColumnCountsBytes() {
+		for (String text : new String[] { "\u00e4", "\u20ac", "\ud83d\udd12" }) {
+			int bytes = text.getBytes(StandardCharsets.UTF_8).length;
+			int most = (LockKeyEncoder.LENGTH - "shop:orders:".length()) / bytes;
+			assertThat(this.encoder.encode(LockKey.of("orders", text.repeat(most)))).endsWith(text);
+			String longer = this.encoder.encode(LockKey.of("orders", text.repeat(most + 1)));
+			assertThat(longer.getBytes(StandardCharsets.UTF_8)).hasSizeBetween(LockKeyEncoder.LENGTH - bytes,
+					LockKeyEncoder.LENGTH);
+			assertThat(longer).startsWith("shop:orders:" + text.repeat(200)).contains(text + "%#");
+		}
 	}
 
 	@Test

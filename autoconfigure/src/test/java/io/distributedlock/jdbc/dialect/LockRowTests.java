@@ -1,11 +1,13 @@
 package io.distributedlock.jdbc.dialect;
 
 import java.time.Duration;
+import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import io.distributedlock.jdbc.dialect.LockRow.QueueEntry;
+import io.distributedlock.provider.OwnerId;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -23,7 +25,7 @@ class LockRowTests {
 		return new LockRow("rival", 7, "host", 10, SECOND, NOW, first, second);
 	}
 
-	private static LockRow row(@Nullable String owner, long remainingMicros) {
+	private static LockRow row(String owner, long remainingMicros) {
 		return new LockRow(owner, 7, "host", 10, remainingMicros, NOW, null, null);
 	}
 
@@ -41,14 +43,34 @@ class LockRowTests {
 
 	@Test
 	void freeRowIsAcquirableWhateverItsExpiry() {
-		assertThat(row(null, SECOND).isAcquirableBy(PROCESS)).isTrue();
-		assertThat(row(null, -SECOND).isAcquirableBy(PROCESS)).isTrue();
+		assertThat(row(LockRow.FREE, SECOND).isAcquirableBy(PROCESS)).isTrue();
+		assertThat(row(LockRow.FREE, -SECOND).isAcquirableBy(PROCESS)).isTrue();
 	}
 
 	@Test
 	void heldRowIsAcquirableOnceItHasExpired() {
 		assertThat(row("rival", 1).isAcquirableBy(PROCESS)).isFalse();
 		assertThat(row("rival", 0).isAcquirableBy(PROCESS)).isTrue();
+	}
+
+	/** As a later version may store it. */
+	@Test
+	void rowInAStateThatIsNotKnownIsBusyUntilItExpires() {
+		LockRow shared = row("shared..:" + LockRow.NONE, 1);
+		assertThat(shared.isAcquirableBy(PROCESS)).isFalse();
+		assertThat(shared.ownerId()).isNull();
+		assertThat(row("shared..:" + LockRow.NONE, 0).isAcquirableBy(PROCESS)).isTrue();
+	}
+
+	@Test
+	void everyStateHasTheSameLength() {
+		OwnerId owner = OwnerId.random();
+		assertThat(List.of(LockRow.FREE, LockRow.KEPT, LockRow.RESERVED + owner.text(), LockRow.heldBy(owner),
+				LockRow.lockedBy(owner)))
+			.allMatch((text) -> text.length() == 41);
+		assertThat(row(LockRow.heldBy(owner), 1).ownerId()).isEqualTo(owner);
+		assertThat(row(LockRow.lockedBy(owner), 1).ownerId()).isEqualTo(owner);
+		assertThat(row(LockRow.RESERVED + owner.text(), 1).ownerId()).isNull();
 	}
 
 	@Test
@@ -60,7 +82,7 @@ class LockRowTests {
 
 	@Test
 	void holderIsDescribedOnlyWhileTheRowIsHeld() {
-		assertThat(row(null, 0).describeHolder()).isNull();
+		assertThat(row(LockRow.FREE, 0).describeHolder()).isNull();
 		assertThat(row("reserved:p1", SECOND).describeHolder()).isNull();
 		assertThat(row("rival", -5).describeHolder()).isNotNull()
 			.satisfies((holder) -> assertThat(holder.remaining()).isZero())
@@ -79,7 +101,7 @@ class LockRowTests {
 
 	@Test
 	void attemptChangesARowThatItAcquiresOrHolds() {
-		assertThat(row(null, SECOND).isChangedBy(attempt(false, null), SECOND)).isTrue();
+		assertThat(row(LockRow.FREE, SECOND).isChangedBy(attempt(false, null), SECOND)).isTrue();
 		assertThat(row("owner", SECOND).isChangedBy(attempt(false, null), SECOND)).isTrue();
 		assertThat(row("rival", SECOND).isChangedBy(attempt(false, null), SECOND)).isFalse();
 	}

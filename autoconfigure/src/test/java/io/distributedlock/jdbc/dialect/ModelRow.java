@@ -10,13 +10,12 @@ import io.distributedlock.jdbc.dialect.LockRow.QueueEntry;
  * A row of the lock table and the rule that changes it, in Java: what the statements of
  * all dialects are compared with. Times are in microseconds since 1970.
  * <p>
- * A second entry of a process always has an end; the first one may have none, after the
+ * An entry of no process may have an end; that of a process may have none, after the
  * first attempt of all.
  */
-record ModelRow(@Nullable String owner, long order, String holder, long acquiredAt, long expiresAt, Entry first,
-		Entry second) {
+record ModelRow(String owner, long order, String holder, long acquiredAt, long expiresAt, Entry first, Entry second) {
 
-	private static final Entry EMPTY = new Entry(null, null, null);
+	private static final Entry EMPTY = new Entry(LockRow.NONE, 0, 0);
 
 	/** Returns a random row whose times differ from now by seconds. */
 	static ModelRow random(Random random, long now, String[] owners, String[] processes) {
@@ -24,7 +23,7 @@ record ModelRow(@Nullable String owner, long order, String holder, long acquired
 		long order = random.nextInt(4) == 0 ? now + 3_600_000_000L : now - 50_000_000;
 		Entry first = entry(random, now, processes);
 		// So it is after the first attempt of all.
-		Entry fresh = new Entry(first.process(), null, null);
+		Entry fresh = new Entry(first.process(), 0, 0);
 		return new ModelRow(owner, order, "host", now - 200_000_000, now + seconds(random),
 				(random.nextInt(8) == 0) ? fresh : first, entry(random, now, processes));
 	}
@@ -39,7 +38,8 @@ record ModelRow(@Nullable String owner, long order, String holder, long acquired
 	}
 
 	boolean isAcquirableBy(String process, long now) {
-		return this.owner == null || this.owner.equals(LockRow.RESERVED + process) || this.expiresAt <= now;
+		return this.owner.equals(LockRow.FREE) || this.owner.equals(LockRow.RESERVED + process)
+				|| this.expiresAt <= now;
 	}
 
 	/** Returns the row after an attempt. */
@@ -55,7 +55,7 @@ record ModelRow(@Nullable String owner, long order, String holder, long acquired
 		long since = (attempt.sinceMicros() != null) ? attempt.sinceMicros() : now;
 		Entry own = new Entry(process, since, now + entryMicros);
 		if (this.first.isOpenTo(process, since, now, false)) {
-			boolean displaced = this.first.process() != null && !process.equals(this.first.process())
+			boolean displaced = !this.first.isEmpty() && !process.equals(this.first.process())
 					&& this.first.isValid(now) && this.second.isOpenTo(process, this.first.since(), now, true);
 			return with(own, displaced ? this.first : this.second.without(process));
 		}
@@ -68,11 +68,9 @@ record ModelRow(@Nullable String owner, long order, String holder, long acquired
 
 	/** Returns the row after a release by its owner. */
 	ModelRow release(String process, long now, long reservationMicros) {
-		boolean reserve = this.first.process() != null && !process.equals(this.first.process())
-				&& this.first.isValid(now);
-		boolean next = this.second.process() != null && !process.equals(this.second.process())
-				&& this.second.isValid(now);
-		return new ModelRow(reserve ? LockRow.RESERVED + this.first.process() : null, this.order, this.holder,
+		boolean reserve = !this.first.isEmpty() && !process.equals(this.first.process()) && this.first.isValid(now);
+		boolean next = !this.second.isEmpty() && !process.equals(this.second.process()) && this.second.isValid(now);
+		return new ModelRow(reserve ? LockRow.RESERVED + this.first.process() : LockRow.FREE, this.order, this.holder,
 				this.acquiredAt, reserve ? now + reservationMicros : now, next ? this.second : EMPTY, EMPTY);
 	}
 
@@ -96,14 +94,18 @@ record ModelRow(@Nullable String owner, long order, String holder, long acquired
 	/**
 	 * Entry of the wait queue, valid or not.
 	 *
-	 * @param process the process, or {@code null} if the entry is empty
+	 * @param process the process, or {@link LockRow#NONE}
 	 * @param since when it was first refused
 	 * @param until until when the entry is valid
 	 */
-	record Entry(@Nullable String process, @Nullable Long since, @Nullable Long until) {
+	record Entry(String process, long since, long until) {
+
+		boolean isEmpty() {
+			return this.process.equals(LockRow.NONE);
+		}
 
 		boolean isValid(long now) {
-			return this.until != null && this.until > now;
+			return this.until > now;
 		}
 
 		/**
@@ -112,17 +114,16 @@ record ModelRow(@Nullable String owner, long order, String holder, long acquired
 		 * instant
 		 */
 		boolean isOpenTo(String newProcess, long newSince, long now, boolean same) {
-			boolean later = this.since != null && (this.since > newSince || (same && this.since == newSince));
-			return this.process == null || this.process.equals(newProcess) || !isValid(now) || later;
+			boolean later = (this.since > newSince || (same && this.since == newSince));
+			return isEmpty() || this.process.equals(newProcess) || !isValid(now) || later;
 		}
 
 		Entry without(String removed) {
-			return removed.equals(this.process) ? new Entry(null, this.since, this.until) : this;
+			return removed.equals(this.process) ? new Entry(LockRow.NONE, this.since, this.until) : this;
 		}
 
 		@Nullable QueueEntry seen(long now) {
-			return (this.process != null && isValid(now))
-					? new QueueEntry(this.process, (this.since != null) ? this.since : 0, this.until - now) : null;
+			return (!isEmpty() && isValid(now)) ? new QueueEntry(this.process, this.since, this.until - now) : null;
 		}
 
 	}

@@ -14,7 +14,8 @@ class NotificationPayloadTests {
 
 	@Test
 	void missingPartsAreNull() {
-		assertThat(NotificationPayload.parse("- - - key")).isEqualTo(new NotificationPayload(null, null, null, "key"));
+		assertThat(NotificationPayload.parse(LockRow.NONE + " " + LockRow.NONE + " 0 key"))
+			.isEqualTo(new NotificationPayload(null, null, null, "key"));
 	}
 
 	@Test

@@ -15,7 +15,6 @@ import org.junit.jupiter.api.Test;
 import io.distributedlock.jdbc.connection.ConnectionSource;
 import io.distributedlock.jdbc.dialect.Dialect;
 import io.distributedlock.jdbc.dialect.H2Dialect;
-import io.distributedlock.jdbc.dialect.LockRow;
 import io.distributedlock.jdbc.rowlock.HeldRows.SessionCheck;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockTimer;
@@ -56,7 +55,7 @@ class HeldRowsTests {
 	}
 
 	private static HeldRow row(int number, Connection connection) {
-		return new HeldRow("app:orders:" + number, LockRow.ROW + number, connection, number, Deadline.after(LEASE));
+		return new HeldRow("app:orders:" + number, "owner" + number, connection, number, Deadline.after(LEASE));
 	}
 
 	/** Returns a row whose session does not answer until the end of the test. */

@@ -15,6 +15,7 @@ import io.distributedlock.LockProviderException;
 import io.distributedlock.jdbc.TestDatabases;
 import io.distributedlock.jdbc.connection.ConnectionSource;
 import io.distributedlock.jdbc.connection.SqlCallExecutor;
+import io.distributedlock.jdbc.dialect.DatabaseKind;
 import io.distributedlock.jdbc.dialect.RowLockStatements.RowWait;
 import io.distributedlock.jdbc.dialect.Sql;
 import io.distributedlock.jdbc.rowlock.RowLockPool.Reservation;
@@ -129,8 +130,7 @@ class RowLockPoolTests {
 		SqlCallExecutor calls = new SqlCallExecutor(this.pool, "distributed_lock", timer);
 		RowLocks locks = new RowLocks(this.pool, calls, "distributed_lock", Duration.ofSeconds(1));
 		try (Connection database = TestDatabases.withTable(TestDatabases.h2()).getConnection()) {
-			Sql.update(database, "INSERT INTO distributed_lock (lock_key, grant_order) VALUES (?, 2)",
-					ROW.getBytes(StandardCharsets.UTF_8));
+			DatabaseKind.of(database).dialect("distributed_lock").rowLocks().insert(database, ROW);
 			Connection late = failingEnd(database, begun, answer);
 			given(this.source.borrow(any())).willReturn(late);
 			Reservation abandoned = reserve();

@@ -84,7 +84,7 @@ class RowLockRenewalTests {
 	void endedSessionIsToldAlthoughTheOrdersCannotBeRenewed() {
 		LockGrant ended = acquire("ended");
 		LockGrant healthy = acquire("healthy");
-		HeldRow row = this.provider.heldRows().find(LockRow.ROW + ended.owner().text());
+		HeldRow row = this.provider.heldRows().find(LockRow.lockedBy(ended.owner()));
 		assertThat(row).isNotNull();
 		assertThat(
 				new JdbcTemplate(this.database).queryForObject("SELECT ABORT_SESSION(?)", Boolean.class, row.session))

@@ -214,14 +214,14 @@ class RowLockTests {
 			release(provider, acquire(provider, LockKey.of("orders", "old", Integer.toString(number))));
 		}
 		LockGrant held = acquire(provider, KEY);
-		String rows = "SELECT count(*) FROM distributed_lock WHERE holder IS NULL AND grant_order > 1";
+		String rows = "SELECT count(*) FROM distributed_lock WHERE holder IS NULL AND grant_order > 2";
 		assertThat(fixture.jdbc().queryForObject(rows, Long.class)).isEqualTo(151);
 		provider.sweeper().run();
 		assertThat(fixture.jdbc().queryForObject(rows, Long.class)).isEqualTo(151);
 		age(fixture);
 		provider.sweeper().run();
 		assertThat(fixture.jdbc()
-			.queryForObject("SELECT count(*) FROM distributed_lock WHERE grant_order = 2", Long.class)).isEqualTo(0);
+			.queryForObject("SELECT count(*) FROM distributed_lock WHERE grant_order = 3", Long.class)).isEqualTo(0);
 		assertThat(attempt(fixture.newProcess(), KEY, LEASE)).isInstanceOf(Busy.class);
 		assertThat(renew(provider, held)).isEqualTo(RenewalOutcome.RENEWED);
 		assertThat(release(provider, held)).isEqualTo(ReleaseOutcome.RELEASED);
@@ -245,7 +245,7 @@ class RowLockTests {
 			// On a slow machine the attempt has given up its wait for the order.
 			refused = end instanceof LockProviderException;
 			assertThat(end).matches((result) -> result instanceof LockProviderException || result instanceof Busy);
-			assertThat(provider.heldRows().find(LockRow.ROW + owner.text())).isNull();
+			assertThat(provider.heldRows().find(LockRow.lockedBy(owner))).isNull();
 			await().atMost(PATIENCE).until(() -> provider.pool().kept() == 0);
 			LockGrant next = acquire(other, KEY);
 			assertThat(next.order()).isGreaterThan(last.order());
@@ -435,10 +435,10 @@ class RowLockTests {
 			connection.setAutoCommit(false);
 			connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
 			List<Object> keys = Sql.query(connection, """
-					SELECT lock_key FROM distributed_lock WHERE holder IS NULL AND grant_order > 1
+					SELECT lock_key FROM distributed_lock WHERE holder IS NULL AND grant_order > 2
 					ORDER BY lock_key FOR UPDATE SKIP LOCKED""", (row) -> row.getObject(1));
 			for (Object key : keys) {
-				Sql.update(connection, "UPDATE distributed_lock SET grant_order = 2 WHERE lock_key = ?", key);
+				Sql.update(connection, "UPDATE distributed_lock SET grant_order = 3 WHERE lock_key = ?", key);
 			}
 			connection.commit();
 			assertThat(keys).hasSizeGreaterThanOrEqualTo(150);

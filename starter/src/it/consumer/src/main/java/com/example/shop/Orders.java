@@ -1,9 +1,9 @@
 package com.example.shop;
 
-import org.springframework.stereotype.Service;
-
 import io.distributedlock.LockContext;
 import io.distributedlock.annotation.DistributedLock;
+
+import org.springframework.stereotype.Service;
 
 @Service
 public class Orders {

@@ -5,16 +5,15 @@ import java.net.URL;
 import java.util.Collections;
 import java.util.jar.Manifest;
 
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockOperations;
+import io.distributedlock.LockRequest;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.SpringApplication;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.jdbc.core.JdbcTemplate;
-
-import io.distributedlock.LockKey;
-import io.distributedlock.LockLease;
-import io.distributedlock.LockOperations;
-import io.distributedlock.LockRequest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
