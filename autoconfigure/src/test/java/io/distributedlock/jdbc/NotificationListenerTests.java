@@ -14,6 +14,9 @@ import static org.mockito.Mockito.mock;
 /** Contenders that the listener knows. */
 class NotificationListenerTests {
 
+	/** The payload of a release without a wait queue, but for the key. */
+	private static final String NOBODY = "%1$s %1$s 0 ".formatted(".".repeat(32));
+
 	private final NotificationListener listener = new NotificationListener(mock(ConnectionSource.class),
 			mock(SqlCallExecutor.class));
 
@@ -28,8 +31,8 @@ class NotificationListenerTests {
 		RecordingContender stock = new RecordingContender(0);
 		this.listener.register("orders", orders);
 		this.listener.register("stock", stock);
-		this.listener.forward("- - - orders");
-		this.listener.forward("- - - unknown");
+		this.listener.forward(NOBODY + "orders");
+		this.listener.forward(NOBODY + "unknown");
 		this.listener.forward("stock");
 		assertThat(orders.notifications).isEqualTo(1);
 		assertThat(stock.notifications).isZero();
@@ -42,7 +45,7 @@ class NotificationListenerTests {
 		this.listener.register("orders", earlier);
 		this.listener.register("orders", later);
 		this.listener.unregister("orders", earlier);
-		this.listener.forward("- - - orders");
+		this.listener.forward(NOBODY + "orders");
 		assertThat(earlier.notifications).isZero();
 		assertThat(later.notifications).isEqualTo(1);
 		this.listener.unregister("orders", later);
