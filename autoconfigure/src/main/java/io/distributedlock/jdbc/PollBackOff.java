@@ -94,10 +94,18 @@ final class PollBackOff {
 		return jittered(pauseMicros, row, turnMicros, ageMicros);
 	}
 
-	/** Returns for how long a contender has waited for the holder to release the lock. */
+	/**
+	 * Returns for how long a contender has waited for the holder to release the lock. A
+	 * database whose clock was set back cannot tell, and is not polled for that as often
+	 * as after a release.
+	 */
 	private static long waitedMicros(LockRow row, RowAttempt attempt) {
 		Long since = attempt.sinceMicros();
-		return (since != null) ? Math.max(Math.min(row.nowMicros() - since, row.heldMicros()), 0) : 0;
+		if (since == null) {
+			return 0;
+		}
+		long waitedMicros = Math.min(row.nowMicros() - since, row.heldMicros());
+		return (waitedMicros < 0) ? SECOND_MICROS : waitedMicros;
 	}
 
 	/**

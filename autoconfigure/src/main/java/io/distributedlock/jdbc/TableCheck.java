@@ -100,10 +100,11 @@ public final class TableCheck {
 
 	/**
 	 * Has the table checked again before the next attempt, if a failure may come from its
-	 * format.
+	 * format. One before the statement, as of a pool without a connection, does not.
 	 */
 	public void repeatAfter(Throwable failure) {
-		if (failure instanceof LockProviderException && failure.getCause() instanceof SQLException cause
+		if (failure instanceof LockProviderException ex && ex.isEffectUnknown()
+				&& ex.error() != LockError.STORE_TIMEOUT && ex.getCause() instanceof SQLException cause
 				&& SqlErrors.isOfTable(cause)) {
 			this.next = Step.STATUS;
 		}

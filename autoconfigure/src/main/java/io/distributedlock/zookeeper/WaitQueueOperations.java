@@ -266,11 +266,12 @@ final class WaitQueueOperations {
 		EventType event = (last == null) ? polled : EventType.None;
 		if (this.entry.isHead() && (event == EventType.NodeDataChanged || isIn(last, LockNodeState.RESERVED))) {
 			this.look = null;
-			return replaceReserved(node, operation);
+			return positionLostUnlessGranted(operation.replaceReserved(this.entry, node));
 		}
 		if (event == EventType.NodeDeleted || (last != null && last.node() == null)) {
 			this.look = null;
-			return operation.create(this.entry, node);
+			CompletableFuture<Long> created = operation.create(this.entry, node);
+			return this.entry.isHead() ? positionLostUnlessGranted(created) : created;
 		}
 		if (this.entry.isHead() && !this.entry.isWatching()) {
 			return isIn(last, LockNodeState.HELD) ? contendAndWatch() : look(true);
@@ -278,9 +279,13 @@ final class WaitQueueOperations {
 		return (last != null || this.positionRead) ? CompletableFuture.completedFuture(0L) : look(false);
 	}
 
-	/** A reservation that is gone was for another entry, or has passed this one over. */
-	private CompletableFuture<Long> replaceReserved(String node, AcquireOperation operation) {
-		return operation.replaceReserved(this.entry, node).thenApply((czxid) -> {
+	/**
+	 * Has the queue read again if a step towards the lock has failed. A reservation that
+	 * is gone was for another entry, or has passed this one over; so may have a lock node
+	 * that another process has created since.
+	 */
+	private CompletableFuture<Long> positionLostUnlessGranted(CompletableFuture<Long> step) {
+		return step.thenApply((czxid) -> {
 			if (czxid <= 0) {
 				this.entry.clearPosition();
 			}

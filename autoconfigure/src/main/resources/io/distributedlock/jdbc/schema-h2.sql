@@ -13,6 +13,8 @@ CREATE TABLE IF NOT EXISTS distributed_lock (
 	second_waiter_until BIGINT NOT NULL
 );
 
-INSERT INTO distributed_lock SELECT X'25666f726d6174', 'free....:................................', 2, 9223372036854775807, 0, NULL,
+INSERT INTO distributed_lock (lock_key, owner, grant_order, expires_at, acquired_at, holder,
+	first_waiter, first_waiter_since, first_waiter_until, second_waiter, second_waiter_since, second_waiter_until)
+SELECT X'25666f726d6174', 'free....:................................', 2, 9223372036854775807, 0, NULL,
 	'................................', 0, 0, '................................', 0, 0
 WHERE NOT EXISTS (SELECT 1 FROM distributed_lock WHERE lock_key = X'25666f726d6174');

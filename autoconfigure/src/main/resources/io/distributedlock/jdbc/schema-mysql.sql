@@ -13,5 +13,7 @@ CREATE TABLE IF NOT EXISTS distributed_lock (
 	second_waiter_until BIGINT NOT NULL
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC;
 
-INSERT IGNORE INTO distributed_lock VALUES ('%format', 'free....:................................', 2, 9223372036854775807, 0, NULL,
+INSERT IGNORE INTO distributed_lock (lock_key, owner, grant_order, expires_at, acquired_at, holder,
+	first_waiter, first_waiter_since, first_waiter_until, second_waiter, second_waiter_since, second_waiter_until)
+VALUES ('%format', 'free....:................................', 2, 9223372036854775807, 0, NULL,
 	'................................', 0, 0, '................................', 0, 0);
