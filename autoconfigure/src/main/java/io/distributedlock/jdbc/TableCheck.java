@@ -103,9 +103,8 @@ public final class TableCheck {
 	 * format. One before the statement, as of a pool without a connection, does not.
 	 */
 	public void repeatAfter(Throwable failure) {
-		if (failure instanceof LockProviderException ex && ex.isEffectUnknown()
-				&& ex.error() != LockError.STORE_TIMEOUT && ex.getCause() instanceof SQLException cause
-				&& SqlErrors.isOfTable(cause)) {
+		if (failure instanceof LockProviderException ex && ex.isEffectUnknown() && ex.error() != LockError.STORE_TIMEOUT
+				&& ex.getCause() instanceof SQLException cause && SqlErrors.isOfTable(cause)) {
 			this.next = Step.STATUS;
 		}
 	}

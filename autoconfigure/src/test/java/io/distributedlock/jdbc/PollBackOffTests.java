@@ -71,6 +71,13 @@ class PollBackOffTests {
 	}
 
 	@Test
+	void clockThatWasSetBackDoesNotMakeAContenderPollMoreOften() {
+		LockRow row = new LockRow("rival", 1, "host", LONG_MICROS, LONG_MICROS, 0,
+				new QueueEntry(PROCESS, LONG_MICROS, 2 * LONG_MICROS), null);
+		assertPause(PollBackOff.polling(row, attempt(LONG_MICROS), 0, RESERVATION_MICROS), RESERVATION_MICROS / 2);
+	}
+
+	@Test
 	void secondContenderPollsSoonAfterAGrant() {
 		assertPause(pauseOfSecond(0), 1_000);
 		assertPause(pauseOfSecond(20_000), 11_000);
