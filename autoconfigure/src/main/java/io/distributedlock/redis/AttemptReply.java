@@ -44,12 +44,13 @@ public final class AttemptReply {
 	/**
 	 * Reads a reply.
 	 * @param header the header of the lock as it was, which the reply leaves out if it is
-	 * still the same
+	 * still the same; empty if the command did not name one
 	 */
 	AttemptReply(ScriptReply reply, String header) {
 		this.reply = reply;
 		String replied = isGranted() ? "" : new String(reply.bytes(1), StandardCharsets.UTF_8);
-		this.value = (replied.isEmpty() && !isGranted() && score() > 0) ? header : replied;
+		boolean same = !header.isEmpty() && replied.isEmpty() && !isGranted() && score() > 0;
+		this.value = same ? header : replied;
 	}
 
 	/** The header of a busy lock, or its whole value. */

@@ -9,8 +9,9 @@
 -- Reply to a grant: the order, or {order, remaining milliseconds} if this owner held the
 --   lock already.
 -- Reply otherwise: {0, header of the value, remaining milliseconds, server's microsecond,
---   score, missed}. The header is empty if it still begins as then. Missed is 1 if the earlier entry is gone: if the value is still the same,
---   by its creation, the lock was reserved for this process since.
+--   score, missed}. The header is empty if it still begins as then. Missed is 1 if the earlier
+--   entry is gone: if the value is still the same, by its creation, the lock was reserved for
+--   this process since.
 -- Continues in attempt-busy.lua unless the lock is free.
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
