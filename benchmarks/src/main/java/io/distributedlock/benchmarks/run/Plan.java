@@ -2,6 +2,7 @@ package io.distributedlock.benchmarks.run;
 
 import java.time.Duration;
 import java.time.LocalTime;
+import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -100,7 +101,7 @@ record Plan(Options options) {
 
 	/** Returns the time of day after a duration from now. */
 	static String clock(Duration duration) {
-		return LocalTime.now().plus(duration).format(DateTimeFormatter.ofPattern("HH:mm"));
+		return LocalTime.now(ZoneId.systemDefault()).plus(duration).format(DateTimeFormatter.ofPattern("HH:mm"));
 	}
 
 }
