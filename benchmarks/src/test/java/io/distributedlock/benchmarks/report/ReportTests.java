@@ -92,7 +92,7 @@ class ReportTests {
 				+ "<!-- plot uncontended-1 throughput: One thread -->\n<!-- end -->\n<!-- about -->\n<!-- end -->\n");
 		Map<String, String> files = PerformancePage.of(this.project).files();
 		assertThat(files).containsOnlyKeys("docs/images/performance/uncontended-1-throughput.svg",
-				"docs/performance.md", "README.md");
+				"docs/performance.md", "README.md", "README.zh-CN.md");
 		assertThat(files.get("docs/performance.md"))
 			.startsWith("Before\n<!-- table uncontended-1 throughput -->\n| locks/s |")
 			.contains("<!-- end -->\nAfter\n", "![One thread](images/performance/uncontended-1-throughput.svg)",
@@ -124,11 +124,13 @@ class ReportTests {
 			.isEqualTo("It has <!-- times uncontended-1 throughput redis ours raw -->0.93<!-- end --> of it, and"
 					+ " <!-- times uncontended-1 throughput redis raw ours -->1.08<!-- end --> of that, and"
 					+ " <!-- times uncontended-1 throughput h2 ours raw -->?<!-- end -->.");
-		assertThat(files.get("README.md")).isEqualTo("""
-				Before
-				| [share of the bare Redis client's throughput](docs) | 0.93 / ? | ? / ? | ? / ? | ? / ? |
-				After
-				""");
+		assertThat(files.get("README.zh-CN.md")).contains("1 / 16 线程 | 0.93 / ? | ? / ? |");
+		assertThat(files.get("README.md")).isEqualTo(
+				"""
+						Before
+						| [share of the bare Redis client's throughput](docs/performance.md), 1 / 16 | 0.93 / ? | ? / ? | ? / ? | ? / ? |
+						After
+						""");
 	}
 
 	@Test
@@ -228,7 +230,9 @@ class ReportTests {
 		Files.writeString(docs.resolve("performance.md"), text);
 		RESULTS.write(docs.resolve("performance.json"));
 		Files.writeString(this.project.resolve("README.md"),
-				"Before\n| [share of the bare Redis client's throughput](docs) | 0 |\nAfter\n");
+				"Before\n| [share of the bare Redis client's throughput](docs/performance.md), 1 / 16 | 0 |\nAfter\n");
+		Files.writeString(this.project.resolve("README.zh-CN.md"),
+				"| [相对裸 Redis 客户端的吞吐量](docs/performance.md)，1 / 16 线程 | 0 |\n");
 	}
 
 }
