@@ -206,7 +206,7 @@ final class RedisLockRecipe {
 
 	private StoreCall<ReleaseOutcome> run(Script script, RedisLockKeys keys, Duration timeout,
 			Consumer<ReleaseOutcome> onEnd, byte[]... arguments) {
-		ReleaseOperation release = new ReleaseOperation(keys, script == Script.RELEASE || script == Script.KEEP,
+		ReleaseReplyHandler release = new ReleaseReplyHandler(keys, script == Script.RELEASE || script == Script.KEEP,
 				Deadline.after(timeout), onEnd);
 		this.executor.run(new ScriptCall(script, new byte[][] { keys.lock() }, arguments), CallKind.RELEASE,
 				release.deadline, release);
@@ -214,7 +214,7 @@ final class RedisLockRecipe {
 	}
 
 	/** A release, a withdrawal, or the end of a reservation. */
-	private final class ReleaseOperation extends ReplyHandler<ReleaseOutcome> {
+	private final class ReleaseReplyHandler extends ReplyHandler<ReleaseOutcome> {
 
 		private final RedisLockKeys keys;
 
@@ -227,7 +227,7 @@ final class RedisLockRecipe {
 
 		private final Consumer<ReleaseOutcome> onEnd;
 
-		private ReleaseOperation(RedisLockKeys keys, boolean ofOwner, Deadline deadline,
+		private ReleaseReplyHandler(RedisLockKeys keys, boolean ofOwner, Deadline deadline,
 				Consumer<ReleaseOutcome> onEnd) {
 			this.keys = keys;
 			this.ofOwner = ofOwner;

@@ -31,7 +31,7 @@ public enum DatabaseKind {
 	/** MySQL, through its own driver or that of MariaDB. */
 	MYSQL;
 
-	/** The name of the database of a mock. */
+	/** The name of a database that does not tell its own. */
 	public static final String UNKNOWN = "unknown";
 
 	/** MariaDB puts the version of a MySQL before its own, for old clients. */
@@ -93,8 +93,8 @@ public enum DatabaseKind {
 
 	/**
 	 * Returns the name of the database by its driver, without a statement.
-	 * @param connection a connection, or {@code null} if a {@code DataSource} has none,
-	 * as a mock
+	 * @param connection a connection, or {@code null} if a {@code DataSource} returns
+	 * none
 	 * @throws LockConfigurationException if no kind has the name
 	 */
 	public static String requireProduct(@Nullable Connection connection) throws SQLException {
