@@ -193,7 +193,7 @@ class CommitGuardOfEveryManagerTests {
 		JdbcTemplate jdbc = new JdbcTemplate(context.getBean(DataSource.class));
 		jdbc.execute("CREATE TABLE orders (id INT)");
 		TransactionTemplate transaction = new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
-		LockRequest brief = LockRequest.of(LockKey.of("k")).withLease(Duration.ofMillis(100)).withoutRenewal();
+		LockRequest brief = LockRequest.of(LockKey.of("k")).withLease(Duration.ofMillis(500)).withoutRenewal();
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> context.getBean(LockOperations.class).execute(brief, (lease) -> {
 				transaction.executeWithoutResult((status) -> {

@@ -498,7 +498,7 @@ class FencedTransactionTests {
 
 	@Test
 	void lockThatIsKnownToBeLostIsRefusedWithoutAConnection() {
-		LockRequest brief = LockRequest.of(FIRST).withLease(Duration.ofMillis(50)).withoutRenewal();
+		LockRequest brief = LockRequest.of(FIRST).withLease(Duration.ofMillis(500)).withoutRenewal();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.locks.execute(brief, (lease) -> {
 			await().until(() -> lease.lossReason() != null);
 			in(PROPAGATION_REQUIRED, (status) -> insert(1));

@@ -277,20 +277,20 @@ class LockTransactionAutoConfigurationTests {
 		}
 
 		@Transactional
-		@DistributedLock(lease = "100ms", renew = false)
+		@DistributedLock(lease = "500ms", renew = false)
 		void placeAndLose() {
 			insert();
 			lose();
 		}
 
-		@DistributedLock(lease = "100ms", renew = false)
+		@DistributedLock(lease = "500ms", renew = false)
 		void loseAndPlaceInANewOne() {
 			lose();
 			this.newTransaction.executeWithoutResult((status) -> insert());
 		}
 
 		@Transactional
-		@DistributedLock(lease = "100ms", renew = false, onLost = OnLost.IGNORE)
+		@DistributedLock(lease = "500ms", renew = false, onLost = OnLost.IGNORE)
 		void placeThoughLost() {
 			insert();
 			lose();

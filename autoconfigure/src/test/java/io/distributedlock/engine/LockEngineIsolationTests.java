@@ -152,7 +152,7 @@ class LockEngineIsolationTests {
 		});
 		List<LockLease> lost = IntStream.range(0, 12)
 			.mapToObj((number) -> locks.acquire(LockRequest.of(LockKey.of("blocked", Integer.toString(number)))
-				.withLease(Duration.ofMillis(100))
+				.withLease(Duration.ofMillis(500))
 				.withoutRenewal()))
 			.toList();
 		lost.forEach((lease) -> lease.onLost(this::waitForEnd));
@@ -161,7 +161,7 @@ class LockEngineIsolationTests {
 				.close());
 		await().until(() -> lost.stream().noneMatch(LockLease::isHeld));
 		AtomicBoolean told = new AtomicBoolean();
-		LockLease last = locks.acquire(LockRequest.of(KEY).withLease(Duration.ofMillis(100)).withoutRenewal());
+		LockLease last = locks.acquire(LockRequest.of(KEY).withLease(Duration.ofMillis(500)).withoutRenewal());
 		last.onLost(() -> told.set(true));
 		await().atMost(Duration.ofSeconds(10)).untilTrue(told);
 		await().atMost(Duration.ofSeconds(10)).until(() -> KEY.equals(observed.get()));

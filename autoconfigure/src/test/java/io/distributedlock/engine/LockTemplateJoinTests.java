@@ -59,7 +59,7 @@ class LockTemplateJoinTests {
 
 	@Test
 	void nestedBodyDoesNotStartUnderALostLock() {
-		LockRequest outer = LockRequest.of(JOINED).withLease(Duration.ofMillis(100)).withoutRenewal();
+		LockRequest outer = LockRequest.of(JOINED).withLease(Duration.ofMillis(500)).withoutRenewal();
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> this.locks.execute(outer,
 					nestedWhile((lease) -> await().pollDelay(Duration.ZERO).until(() -> !lease.isHeld()))))

@@ -219,7 +219,7 @@ class MinHoldTests {
 		subscribe(late, bodies).dispose();
 		late.complete(this.locks.acquire(REQUEST));
 		await().atMost(PATIENCE).until(() -> this.provider.keptFor.size() == 1);
-		LockLease lost = this.locks.acquire(REQUEST.withLease(Duration.ofMillis(50)).withoutRenewal());
+		LockLease lost = this.locks.acquire(REQUEST.withLease(Duration.ofMillis(500)).withoutRenewal());
 		await().atMost(PATIENCE).until(() -> !lost.isHeld());
 		subscribe(CompletableFuture.completedFuture(lost), bodies);
 		await().atMost(PATIENCE).until(() -> this.provider.keptFor.size() == 2);
