@@ -39,7 +39,7 @@ public final class KeyExpressions {
 		this.name = name;
 		this.method = method;
 		this.parts = keys.stream()
-			.map((key) -> new KeyText(method.method(), KeyTree.of(method.parse("key", key), method)))
+			.map((key) -> new KeyText(method.method(), KeyTree.of(method.parse("key", key), method.method())))
 			.toList();
 	}
 

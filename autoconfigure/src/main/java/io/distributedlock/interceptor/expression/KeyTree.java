@@ -1,7 +1,6 @@
 package io.distributedlock.interceptor.expression;
 
 import java.util.Map;
-import java.util.Objects;
 
 import org.springframework.expression.TypedValue;
 import org.springframework.expression.spel.ExpressionState;
@@ -13,7 +12,6 @@ import org.springframework.expression.spel.ast.Literal;
 import org.springframework.expression.spel.ast.OpPlus;
 import org.springframework.expression.spel.ast.SpelNodeImpl;
 import org.springframework.expression.spel.ast.Ternary;
-import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.util.ObjectUtils;
 
@@ -22,9 +20,7 @@ import io.distributedlock.LockError;
 /**
  * The syntax tree of a key, rebuilt when the key is parsed. The operands of a
  * concatenation such as {@code 'order:' + #id} are checked, which SpEL would join as
- * {@code order:null}; each operand is evaluated once. Arguments are read by their places:
- * a variable of SpEL computes a descriptor of its value with each call, for a compiler
- * that is not used.
+ * {@code order:null}; each operand is evaluated once.
  */
 final class KeyTree {
 
@@ -36,23 +32,18 @@ final class KeyTree {
 	private KeyTree() {
 	}
 
-	static SpelExpression of(SpelExpression expression, MethodExpressions method) {
+	static SpelExpression of(SpelExpression expression, String method) {
 		SpelNodeImpl root = (SpelNodeImpl) expression.getAST();
-		return new SpelExpression(expression.getExpressionString(),
-				rebuild(root, new KeyText(method.method(), expression), method.indexes()),
+		return new SpelExpression(expression.getExpressionString(), rebuild(root, new KeyText(method, expression)),
 				new SpelParserConfiguration());
 	}
 
 	/** Rebuilds what gives an expression its value; other nodes stay. */
-	private static SpelNodeImpl rebuild(SpelNodeImpl node, KeyText text, Map<String, Integer> indexes) {
-		Integer index = (node instanceof VariableReference) ? indexes.get(node.toStringAST().substring(1)) : null;
-		if (index != null) {
-			return new Argument(node, index);
-		}
+	private static SpelNodeImpl rebuild(SpelNodeImpl node, KeyText text) {
 		SpelNodeImpl[] children = childrenOf(node);
 		boolean concatenation = node instanceof OpPlus && children.length == 2;
 		for (int i = 0; i < children.length; i++) {
-			SpelNodeImpl child = rebuild(children[i], text, indexes);
+			SpelNodeImpl child = rebuild(children[i], text);
 			children[i] = (concatenation && !(child instanceof OpPlus) && !(child instanceof Literal))
 					? new Operand(child, text) : child;
 		}
@@ -72,32 +63,6 @@ final class KeyTree {
 	private interface NodeFactory {
 
 		SpelNodeImpl create(int start, int end, SpelNodeImpl... children);
-
-	}
-
-	/** An argument of the call. */
-	private static final class Argument extends SpelNodeImpl {
-
-		private final int index;
-
-		private final String text;
-
-		Argument(SpelNodeImpl variable, int index) {
-			super(variable.getStartPosition(), variable.getEndPosition());
-			this.index = index;
-			this.text = variable.toStringAST();
-		}
-
-		@Override
-		public TypedValue getValueInternal(ExpressionState state) {
-			KeyRoot root = (KeyRoot) Objects.requireNonNull(state.getRootContextObject().getValue());
-			return new TypedValue(root.args()[this.index]);
-		}
-
-		@Override
-		public String toStringAST() {
-			return this.text;
-		}
 
 	}
 

@@ -21,12 +21,12 @@ import org.springframework.expression.spel.ast.FunctionReference;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
+import org.springframework.expression.spel.support.ReflectivePropertyAccessor;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
 import org.springframework.expression.spel.support.StandardTypeLocator;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
-import io.distributedlock.interceptor.expression.KeyEvaluationContext.KeptPropertyAccessor;
 
 /**
  * Parser of the expressions of one locked method, and source of the context that they are
@@ -59,7 +59,7 @@ public final class MethodExpressions {
 		// The context class loader may be that of a thread which does not see the
 		// application.
 		context.setTypeLocator(new StandardTypeLocator(targetClass.getClassLoader()));
-		context.setPropertyAccessors(List.of(new KeptPropertyAccessor()));
+		context.setPropertyAccessors(List.of(new ReflectivePropertyAccessor(false)));
 		context.setBeanResolver(new BeanFactoryResolver(beanFactory));
 		this.shared = context;
 	}
@@ -67,11 +67,6 @@ public final class MethodExpressions {
 	/** Returns the locked method, for messages. */
 	public String method() {
 		return this.method;
-	}
-
-	/** Returns the places of the arguments by their names. */
-	Map<String, Integer> indexes() {
-		return this.indexes;
 	}
 
 	/** Returns the expressions that were parsed so far. */
@@ -112,7 +107,7 @@ public final class MethodExpressions {
 		catch (ParseException | IllegalStateException | IllegalArgumentException ex) {
 			throw new LockConfigurationException(LockError.INVALID_EXPRESSION,
 					described + " is not an expression: " + ex.getMessage(),
-					isCondition(attribute) ? "Write SpEL that is true or false, such as \"#order.total > 100\""
+					attribute.equals("condition") ? "Write SpEL that is true or false, such as \"#order.total > 100\""
 							: "Write SpEL such as \"#order.id\", and fixed text in quotes: \"'nightly'\"",
 					ex);
 		}
@@ -128,10 +123,6 @@ public final class MethodExpressions {
 		for (int i = 0; i < node.getChildCount(); i++) {
 			forEachNode(node.getChild(i), consumer);
 		}
-	}
-
-	private static boolean isCondition(String attribute) {
-		return attribute.equals("condition");
 	}
 
 	private void checkWords(String attribute, SpelExpression expression, String described) {
@@ -152,7 +143,7 @@ public final class MethodExpressions {
 		if (this.indexes.containsKey(word)) {
 			return "Write \"#" + word + "\" for the argument";
 		}
-		if (isCondition(attribute)) {
+		if (attribute.equals("condition")) {
 			return "Write an argument with #, and fixed text inside a comparison in quotes: \"#order.state == 'OPEN'\"";
 		}
 		String text = expression.getExpressionString();
