@@ -29,8 +29,7 @@ public final class OnRowLockCondition extends SpringBootCondition {
 	 * Returns the strategy that the property names, or {@code null} if it is not set.
 	 */
 	static @Nullable JdbcStrategy strategy(Environment environment) {
-		return (NamedProvider.isPrepared(environment) && !environment.containsProperty(PROPERTY)) ? null
-				: Binder.get(environment).bind(PROPERTY, JdbcStrategy.class).orElse(null);
+		return Binder.get(environment).bind(PROPERTY, JdbcStrategy.class).orElse(null);
 	}
 
 	@Override
