@@ -15,7 +15,6 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockRequest;
-import io.distributedlock.engine.event.LongHoldWarning;
 import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.local.LocalStore;
@@ -47,27 +46,28 @@ class EngineWarningTests {
 	@Test
 	void workNearlyAsLongAsALeaseThatIsNotRenewedIsLoggedOnce(CapturedOutput output) {
 		ManualEngine manual = new ManualEngine(true);
-		hold(manual, BRIEF.withoutRenewal(), Duration.ofMillis(8100), 2 * LongHoldWarning.MIN_HOLDS);
+		hold(manual, BRIEF.withoutRenewal(), Duration.ofMillis(8100));
+		hold(manual, BRIEF.withoutRenewal(), Duration.ofMillis(8200));
 		assertThat(warnings(output, "DL-625")).singleElement()
 			.asString()
 			.contains(" WARN ")
-			.endsWith("DL-625: More than 5 % of the holds of lock 'seats' last longer than 80 % of their lease of 10000"
-					+ " ms, which is not renewed (renew = false): a slower one loses its lock. Use a longer lease, or"
-					+ " let it be renewed");
+			.endsWith(
+					"DL-625: The work under the lock 'seats' took 8100 ms of its lease of 10000 ms, which is not renewed"
+							+ " (renew = false): a slower one loses its lock. Use a longer lease, or let it be renewed");
 	}
 
 	@Test
 	void workThatHasOutlastedItsLeaseCounts(CapturedOutput output) {
 		ManualEngine manual = new ManualEngine(true);
-		hold(manual, BRIEF.withoutRenewal(), Duration.ofSeconds(11), LongHoldWarning.MIN_HOLDS);
+		hold(manual, BRIEF.withoutRenewal(), Duration.ofSeconds(11));
 		assertThat(warnings(output, "DL-625")).hasSize(1);
 	}
 
 	@Test
 	void shorterWorkAndRenewedLeasesAreNotSuspected(CapturedOutput output) {
 		ManualEngine manual = new ManualEngine(true);
-		hold(manual, BRIEF.withoutRenewal(), Duration.ofMillis(7900), LongHoldWarning.MIN_HOLDS);
-		hold(manual, BRIEF, Duration.ofMillis(9000), LongHoldWarning.MIN_HOLDS);
+		hold(manual, BRIEF.withoutRenewal(), Duration.ofMillis(7900));
+		hold(manual, BRIEF, Duration.ofMillis(9000));
 		assertThat(warnings(output, "DL-625")).isEmpty();
 	}
 
@@ -76,7 +76,7 @@ class EngineWarningTests {
 	void timeInWhichAKeyWaitsForOthersIsNotSuspected(CapturedOutput output) {
 		LockKey busy = LockKey.of("zebra");
 		LockLease holder = this.locks.acquire(LockRequest.of(busy));
-		List<CompletableFuture<Void>> users = IntStream.range(0, LongHoldWarning.MIN_HOLDS)
+		List<CompletableFuture<Void>> users = IntStream.range(0, 20)
 			.mapToObj((number) -> LockRequest.ofAll(List.of(LockKey.of("a", String.valueOf(number)), busy)))
 			.map((request) -> request.withLease(Duration.ofSeconds(1)).withoutRenewal().withWaitTime(PATIENCE))
 			.map((request) -> this.locks.acquireAsync(request).thenAccept(LockLease::close))
@@ -86,7 +86,7 @@ class EngineWarningTests {
 				.held()
 				.stream()
 				.filter((held) -> held.key().name().equals("a") && held.heldFor().toMillis() > 900)
-				.count() == LongHoldWarning.MIN_HOLDS);
+				.count() == 20);
 		holder.close();
 		users.forEach(CompletableFuture::join);
 		assertThat(warnings(output, "DL-625")).isEmpty();
@@ -95,24 +95,20 @@ class EngineWarningTests {
 	@Test
 	void lockThatWasNotUsedIsNotSuspected(CapturedOutput output) {
 		ManualEngine manual = new ManualEngine(true);
-		for (int i = 0; i < 2 * LongHoldWarning.MIN_HOLDS; i++) {
-			ManualRequester requester = manual.requester(BRIEF.withoutRenewal());
-			assertThat(requester.step()).isTrue();
-			manual.environment.advance(Duration.ofSeconds(9).toNanos());
-			requester.request.lease().closeUnusedAsync();
-			manual.environment.runTasks();
-		}
+		ManualRequester requester = manual.requester(BRIEF.withoutRenewal());
+		assertThat(requester.step()).isTrue();
+		manual.environment.advance(Duration.ofSeconds(9).toNanos());
+		requester.request.lease().closeUnusedAsync();
+		manual.environment.runTasks();
 		assertThat(warnings(output, "DL-625")).isEmpty();
 	}
 
-	private static void hold(ManualEngine manual, LockRequest request, Duration work, int times) {
-		for (int i = 0; i < times; i++) {
-			ManualRequester requester = manual.requester(request);
-			assertThat(requester.step()).isTrue();
-			manual.environment.advance(work.toNanos());
-			requester.release();
-			manual.environment.runTasks();
-		}
+	private static void hold(ManualEngine manual, LockRequest request, Duration work) {
+		ManualRequester requester = manual.requester(request);
+		assertThat(requester.step()).isTrue();
+		manual.environment.advance(work.toNanos());
+		requester.release();
+		manual.environment.runTasks();
 	}
 
 	@Test
