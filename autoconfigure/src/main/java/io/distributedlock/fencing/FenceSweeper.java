@@ -10,7 +10,6 @@ import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 
 import javax.sql.DataSource;
@@ -86,12 +85,7 @@ public final class FenceSweeper implements AutoCloseable {
 			return;
 		}
 		Duration pause = PERIOD.minusMillis(ThreadLocalRandom.current().nextLong(PERIOD.toMillis() / 4));
-		try {
-			this.next = this.timer.schedule(() -> this.executor.execute(this::runAndReschedule), pause);
-		}
-		catch (RejectedExecutionException ex) {
-			logger.debug("The sweeper of the fences stops, because the timer is closed", ex);
-		}
+		this.next = this.timer.trySchedule(() -> this.executor.execute(this::runAndReschedule), pause.toNanos());
 	}
 
 	private void runAndReschedule() {

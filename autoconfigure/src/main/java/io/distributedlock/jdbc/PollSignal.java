@@ -2,10 +2,7 @@ package io.distributedlock.jdbc;
 
 import java.time.Duration;
 import java.util.concurrent.Future;
-import java.util.concurrent.RejectedExecutionException;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.provider.Deadline;
@@ -16,8 +13,6 @@ import io.distributedlock.provider.LockTimer;
  * pending signals only the earliest is sent. Safe for use by many threads.
  */
 final class PollSignal {
-
-	private static final Log logger = LogFactory.getLog(PollSignal.class);
 
 	private final LockTimer timer;
 
@@ -47,13 +42,8 @@ final class PollSignal {
 			return;
 		}
 		cancel();
-		try {
-			this.pending = this.timer.schedule(this.signal, pause);
-			this.due = Deadline.after(pause);
-		}
-		catch (RejectedExecutionException ex) {
-			logger.debug("The timer is closed", ex);
-		}
+		this.pending = this.timer.trySchedule(this.signal, pause.toNanos());
+		this.due = Deadline.after(pause);
 	}
 
 	/** Cancels the pending signal, if any. */

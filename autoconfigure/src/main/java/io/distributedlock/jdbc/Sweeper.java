@@ -5,7 +5,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
@@ -82,13 +81,8 @@ public final class Sweeper {
 
 	public void start() {
 		long jitteredMillis = this.periodMillis - ThreadLocalRandom.current().nextLong(this.periodMillis / 4);
-		try {
-			this.next = this.timer.schedule(() -> this.executor.execute(this::runAndReschedule),
-					Duration.ofMillis(jitteredMillis));
-		}
-		catch (RejectedExecutionException ex) {
-			logger.debug("The sweeper stops, because the timer is closed", ex);
-		}
+		this.next = this.timer.trySchedule(() -> this.executor.execute(this::runAndReschedule),
+				TimeUnit.MILLISECONDS.toNanos(jitteredMillis));
 	}
 
 	private void runAndReschedule() {

@@ -1,11 +1,9 @@
 package io.distributedlock.provider;
 
-import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
@@ -68,10 +66,7 @@ public final class CallWatchdog {
 	}
 
 	private void schedule(long nanos) {
-		try {
-			this.timer.schedule(this::scan, Duration.ofNanos(Math.max(nanos, SHORTEST_NANOS)));
-		}
-		catch (RejectedExecutionException | OutOfMemoryError ex) {
+		if (this.timer.trySchedule(this::scan, Math.max(nanos, SHORTEST_NANOS)) == null) {
 			// The next call starts the scan again; the store's own time-out bounds this
 			// call.
 			this.scanning.set(false);

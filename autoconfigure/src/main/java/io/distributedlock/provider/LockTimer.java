@@ -8,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The one timer of the library: a queue of deadlines on one daemon thread. Its tasks do
@@ -24,7 +25,15 @@ public final class LockTimer implements AutoCloseable {
 
 	/** Creates a timer. Its thread starts with the first deadline. */
 	public LockTimer() {
-		this.executor = new ScheduledThreadPoolExecutor(1, LockThreads.factory("timer"));
+		this("timer");
+	}
+
+	/**
+	 * Creates a timer of one store, whose tasks may take longer than a signal.
+	 * @param thread the name of its thread, after the prefix of the library
+	 */
+	public LockTimer(String thread) {
+		this.executor = new ScheduledThreadPoolExecutor(1, LockThreads.factory(thread));
 		this.executor.setRemoveOnCancelPolicy(true);
 		this.executor.setKeepAliveTime(10, TimeUnit.SECONDS);
 		this.executor.allowCoreThreadTimeOut(true);
@@ -62,6 +71,28 @@ public final class LockTimer implements AutoCloseable {
 		}
 	}
 
+	/**
+	 * Runs a task after a delay, if it can.
+	 * @param task what to run
+	 * @param delayNanos the delay in nanoseconds, at once if not positive
+	 * @return the pending task, or {@code null} if it never runs: the timer is closed or
+	 * has no thread
+	 */
+	public @Nullable Future<?> trySchedule(Runnable task, long delayNanos) {
+		try {
+			return schedule(task, Duration.ofNanos(delayNanos));
+		}
+		catch (RejectedExecutionException | OutOfMemoryError ex) {
+			logger.debug("The timer is closed or has no thread", ex);
+			return null;
+		}
+	}
+
+	/** Returns the number of pending tasks. */
+	public int size() {
+		return this.executor.getQueue().size();
+	}
+
 	/** Nobody asks the future of a signal how it has ended. */
 	private static void run(Runnable signal) {
 		try {
@@ -72,10 +103,10 @@ public final class LockTimer implements AutoCloseable {
 		}
 	}
 
-	/** Cancels all pending signals and ends the thread. */
+	/** Drops all pending tasks, and ends the thread after the present one. */
 	@Override
 	public void close() {
-		this.executor.shutdownNow();
+		this.executor.shutdown();
 	}
 
 }

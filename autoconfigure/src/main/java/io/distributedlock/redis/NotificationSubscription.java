@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockThreads;
-import io.distributedlock.redis.script.RedisTimer;
+import io.distributedlock.provider.LockTimer;
 import io.distributedlock.redis.script.SubscribedConnection;
 
 /**
@@ -43,7 +43,7 @@ final class NotificationSubscription implements AutoCloseable {
 
 	private final ReentrantLock lock = new ReentrantLock();
 
-	private final RedisTimer timer;
+	private final LockTimer timer;
 
 	/** The waits of attempts until this is active or has failed; no thread is parked. */
 	private final Set<CompletableFuture<@Nullable Void>> waits = ConcurrentHashMap.newKeySet();
@@ -64,7 +64,7 @@ final class NotificationSubscription implements AutoCloseable {
 	 * replaced; must not block
 	 */
 	NotificationSubscription(Supplier<SubscribedConnection> connections, String channel, Consumer<byte[]> messages,
-			RedisContenderRegistry contenders, RedisTimer timer) {
+			RedisContenderRegistry contenders, LockTimer timer) {
 		this.connections = connections;
 		this.channel = channel;
 		this.contenders = contenders;
@@ -97,7 +97,7 @@ final class NotificationSubscription implements AutoCloseable {
 		this.waits.add(wait);
 		begin();
 		Future<?> timeout = (this.state == State.SUBSCRIBING)
-				? this.timer.schedule(() -> wait.complete(null), end.remainingNanos()) : null;
+				? this.timer.trySchedule(() -> wait.complete(null), end.remainingNanos()) : null;
 		wait.whenComplete((done, ex) -> {
 			this.waits.remove(wait);
 			if (timeout != null) {

@@ -18,6 +18,7 @@ import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.LockInspector;
 import io.distributedlock.provider.LockProvider;
+import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
@@ -32,7 +33,6 @@ import io.distributedlock.redis.check.TwemproxyCheck;
 import io.distributedlock.redis.check.TwemproxyScriptExecutor;
 import io.distributedlock.redis.script.RedisErrors;
 import io.distributedlock.redis.script.RedisLayout;
-import io.distributedlock.redis.script.RedisTimer;
 import io.distributedlock.redis.script.ScriptExecutor;
 
 /**
@@ -58,7 +58,7 @@ public final class RedisLockProvider implements LockProvider, LockInspector, Aut
 
 	private final RedisLayout layout;
 
-	private final RedisTimer timer = new RedisTimer();
+	private final LockTimer timer = new LockTimer("redis-timer");
 
 	private final ScriptExecutor executor;
 

@@ -22,11 +22,11 @@ import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.provider.StoreCall;
 import io.distributedlock.redis.script.RedisErrors;
 import io.distributedlock.redis.script.RedisLayout;
-import io.distributedlock.redis.script.RedisTimer;
 import io.distributedlock.redis.script.ReplyHandler;
 import io.distributedlock.redis.script.Script;
 import io.distributedlock.redis.script.ScriptCall;
@@ -62,7 +62,7 @@ public final class RedisRenewal {
 
 	private final RedisLayout layout;
 
-	private final RedisTimer timer;
+	private final LockTimer timer;
 
 	/** The slot of each bucket. */
 	private final int[] slots = new int[RedisLayout.BUCKETS];
@@ -72,7 +72,7 @@ public final class RedisRenewal {
 	/** Whether the last batch had an error; a row of errors is logged once. */
 	private volatile boolean failing;
 
-	public RedisRenewal(ScriptExecutor executor, RedisLayout layout, RedisTimer timer, boolean cluster) {
+	public RedisRenewal(ScriptExecutor executor, RedisLayout layout, LockTimer timer, boolean cluster) {
 		this.executor = executor;
 		this.timer = timer;
 		this.layout = layout;
@@ -185,7 +185,7 @@ public final class RedisRenewal {
 			}));
 			if (open.get() > 0) {
 				long remaining = this.deadline.remainingNanos();
-				RedisRenewal.this.timer.schedule(() -> endInTime(batches),
+				RedisRenewal.this.timer.trySchedule(() -> endInTime(batches),
 						remaining - Math.min(remaining / 5, END_NANOS));
 			}
 		}

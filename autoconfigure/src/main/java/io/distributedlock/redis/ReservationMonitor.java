@@ -7,9 +7,9 @@ import java.util.concurrent.Future;
 import java.util.function.Supplier;
 
 import io.distributedlock.provider.Deadline;
+import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.StoreCall;
 import io.distributedlock.redis.script.RedisLayout;
-import io.distributedlock.redis.script.RedisTimer;
 
 /**
  * The background steps after reservations. For each lock one step after the last
@@ -35,12 +35,12 @@ final class ReservationMonitor {
 	/** Further reservations are left to the waiters too. */
 	private static final int CAPACITY = 1_000;
 
-	private final RedisTimer timer;
+	private final LockTimer timer;
 
 	/** The step of each lock that is scheduled. */
 	private final Map<String, PendingCheck> checks = new ConcurrentHashMap<>();
 
-	ReservationMonitor(RedisTimer timer) {
+	ReservationMonitor(LockTimer timer) {
 		this.timer = timer;
 	}
 
@@ -67,7 +67,7 @@ final class ReservationMonitor {
 	}
 
 	private void schedule(String lockName, PendingCheck check, Supplier<? extends StoreCall<?>> step) {
-		Future<?> pending = this.timer.schedule(() -> runWhenOver(lockName, step), check.due().remainingNanos());
+		Future<?> pending = this.timer.trySchedule(() -> runWhenOver(lockName, step), check.due().remainingNanos());
 		if (pending == null) {
 			this.checks.remove(lockName);
 		}
@@ -107,7 +107,7 @@ final class ReservationMonitor {
 	void runNow(Supplier<? extends StoreCall<?>> step) {
 		if (this.timer.size() < 2 * CAPACITY) {
 			Deadline latest = Deadline.after(LATENESS);
-			this.timer.schedule(() -> run(step, latest), 0);
+			this.timer.trySchedule(() -> run(step, latest), 0);
 		}
 	}
 
@@ -117,7 +117,7 @@ final class ReservationMonitor {
 		}
 		StoreCall<?> call = step.get();
 		if (!call.isDone()) {
-			Future<?> end = this.timer.schedule(call::abandon, STEP_TIMEOUT.toNanos());
+			Future<?> end = this.timer.trySchedule(call::abandon, STEP_TIMEOUT.toNanos());
 			if (end == null) {
 				call.abandon();
 				return;

@@ -11,13 +11,13 @@ import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.util.ClassUtils;
 
+import io.distributedlock.provider.LockTimer;
 import io.distributedlock.redis.jedis.JedisScriptClient;
 import io.distributedlock.redis.lettuce.LettuceScriptExecutor;
 import io.distributedlock.redis.lettuce.LettuceSubscribedConnection;
 import io.distributedlock.redis.script.BlockingScriptClient;
 import io.distributedlock.redis.script.BlockingScriptExecutor;
 import io.distributedlock.redis.script.RedisErrors;
-import io.distributedlock.redis.script.RedisTimer;
 import io.distributedlock.redis.script.ReplicaRequirement;
 import io.distributedlock.redis.script.ScriptExecutor;
 import io.distributedlock.redis.script.SpringSubscribedConnection;
@@ -36,7 +36,7 @@ final class ScriptExecutorFactory {
 	private ScriptExecutorFactory() {
 	}
 
-	static ScriptExecutor create(RedisConnectionFactory factory, ReplicaRequirement replicas, RedisTimer timer) {
+	static ScriptExecutor create(RedisConnectionFactory factory, ReplicaRequirement replicas, LockTimer timer) {
 		if (LETTUCE && Lettuce.isClientOf(factory)) {
 			return Lettuce.executor(factory, replicas, timer);
 		}
@@ -80,7 +80,7 @@ final class ScriptExecutorFactory {
 			return factory instanceof LettuceConnectionFactory;
 		}
 
-		static ScriptExecutor executor(RedisConnectionFactory factory, ReplicaRequirement replicas, RedisTimer timer) {
+		static ScriptExecutor executor(RedisConnectionFactory factory, ReplicaRequirement replicas, LockTimer timer) {
 			return new LettuceScriptExecutor((LettuceConnectionFactory) factory, replicas, timer);
 		}
 

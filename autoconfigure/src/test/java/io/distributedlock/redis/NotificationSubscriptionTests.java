@@ -12,7 +12,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import io.distributedlock.provider.Deadline;
-import io.distributedlock.redis.script.RedisTimer;
+import io.distributedlock.provider.LockTimer;
 import io.distributedlock.redis.script.SubscribedConnection;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -25,7 +25,7 @@ class NotificationSubscriptionTests {
 
 	private static final Deadline LATER = Deadline.after(Duration.ofMinutes(5));
 
-	private final RedisTimer timer = new RedisTimer();
+	private final LockTimer timer = new LockTimer("redis-timer");
 
 	private final CountDownLatch failing = new CountDownLatch(1);
 

@@ -15,12 +15,12 @@ import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.provider.StoreCall;
 import io.distributedlock.redis.script.RedisErrors;
 import io.distributedlock.redis.script.RedisLayout;
-import io.distributedlock.redis.script.RedisTimer;
 import io.distributedlock.redis.script.ReplyHandler;
 import io.distributedlock.redis.script.ScriptCall;
 import io.distributedlock.redis.script.ScriptExecutor;
@@ -43,7 +43,7 @@ class RedisRenewalTests {
 
 	private final TestExecutor executor = new TestExecutor();
 
-	private final RedisTimer timer = new RedisTimer();
+	private final LockTimer timer = new LockTimer("redis-timer");
 
 	@AfterEach
 	void stop() {

@@ -9,8 +9,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import io.distributedlock.provider.AnsweredStoreCall;
+import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.StoreCall;
-import io.distributedlock.redis.script.RedisTimer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -19,7 +19,7 @@ class ReservationMonitorTests {
 
 	private static final long LATER = Duration.ofMillis(500).toNanos();
 
-	private final RedisTimer timer = new RedisTimer();
+	private final LockTimer timer = new LockTimer("redis-timer");
 
 	private final ReservationMonitor monitor = new ReservationMonitor(this.timer);
 

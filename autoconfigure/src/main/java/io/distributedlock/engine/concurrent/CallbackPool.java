@@ -5,7 +5,6 @@ import java.util.Arrays;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -64,14 +63,10 @@ final class CallbackPool implements Executor {
 	}
 
 	private void scheduleCheck() {
-		if (this.watching.compareAndSet(false, true)) {
-			try {
-				this.timer.schedule(this::check, PATIENCE);
-			}
-			catch (RejectedExecutionException | OutOfMemoryError ex) {
-				// Without the timer there are no warnings.
-				this.watching.set(false);
-			}
+		if (this.watching.compareAndSet(false, true)
+				&& this.timer.trySchedule(this::check, PATIENCE.toNanos()) == null) {
+			// Without the timer there are no warnings.
+			this.watching.set(false);
 		}
 	}
 

@@ -79,9 +79,9 @@ final class HeldRow {
 	}
 
 	/** Records the signal of the timer at the end of the lease. */
-	void watchedBy(Future<?> signal) {
+	void watchedBy(@Nullable Future<?> signal) {
 		this.watch = signal;
-		if (isEnding()) {
+		if (signal != null && isEnding()) {
 			signal.cancel(false);
 		}
 	}

@@ -9,9 +9,9 @@ import java.util.function.Supplier;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.Deadline;
+import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.StoreCall;
 import io.distributedlock.redis.script.RedisLayout;
-import io.distributedlock.redis.script.RedisTimer;
 import io.distributedlock.redis.script.ScriptCall;
 import io.distributedlock.redis.script.ScriptExecutor;
 import io.distributedlock.redis.script.ScriptReply;
@@ -30,7 +30,7 @@ public final class StartCheck {
 
 	private final RedisLayout layout;
 
-	private final RedisTimer timer;
+	private final LockTimer timer;
 
 	private final boolean cluster;
 
@@ -43,7 +43,7 @@ public final class StartCheck {
 	 * @param servers the check of all servers
 	 * @param cluster whether that is by slot: there are several servers
 	 */
-	public StartCheck(ScriptExecutor executor, RedisLayout layout, RedisTimer timer, TopologyCheck servers,
+	public StartCheck(ScriptExecutor executor, RedisLayout layout, LockTimer timer, TopologyCheck servers,
 			boolean cluster) {
 		this.executor = executor;
 		this.layout = layout;

@@ -17,9 +17,9 @@ import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.CompletableStoreCall;
 import io.distributedlock.provider.Deadline;
+import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.StoreCall;
 import io.distributedlock.redis.script.RedisErrors;
-import io.distributedlock.redis.script.RedisTimer;
 import io.distributedlock.redis.script.ReplyHandler;
 import io.distributedlock.redis.script.ScriptExecutor;
 import io.distributedlock.redis.script.ScriptReply;
@@ -61,9 +61,9 @@ public final class StartCheckRun {
 	}
 
 	/** Begins the run, and ends it at its deadline. */
-	void begin(RedisTimer timer) {
+	void begin(LockTimer timer) {
 		if (!this.executor.isBlocking()) {
-			this.expiry = timer.schedule(this::expire, this.deadline.remainingNanos());
+			this.expiry = timer.trySchedule(this::expire, this.deadline.remainingNanos());
 		}
 		begin();
 	}

@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
+import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.StoreCall;
 import io.distributedlock.redis.script.RedisLayout;
-import io.distributedlock.redis.script.RedisTimer;
 import io.distributedlock.redis.script.ReplyHandler;
 import io.distributedlock.redis.script.ScriptCall;
 import io.distributedlock.redis.script.ScriptExecutor;
@@ -31,13 +31,13 @@ public final class TwemproxyScriptExecutor implements ScriptExecutor {
 
 	private final RedisLayout layout;
 
-	private final RedisTimer timer;
+	private final LockTimer timer;
 
 	/** The server of each bucket, as far as it has replied. */
 	private final AtomicReferenceArray<@Nullable ServerIdentity> servers = new AtomicReferenceArray<>(
 			RedisLayout.BUCKETS);
 
-	public TwemproxyScriptExecutor(ScriptExecutor executor, RedisLayout layout, RedisTimer timer) {
+	public TwemproxyScriptExecutor(ScriptExecutor executor, RedisLayout layout, LockTimer timer) {
 		this.executor = executor;
 		this.layout = layout;
 		this.timer = timer;

@@ -13,7 +13,7 @@ import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.provider.Deadline;
-import io.distributedlock.redis.script.RedisTimer;
+import io.distributedlock.provider.LockTimer;
 
 /**
  * Counter of the connections of a Lettuce client that broke: only after a disconnect does
@@ -70,13 +70,13 @@ public final class DisconnectCounter implements RedisConnectionStateListener, Au
 	 * @param timer the timer that waits
 	 * @param action what to run; must not block
 	 */
-	void runAfterDisconnect(long before, Deadline deadline, RedisTimer timer, Runnable action) {
+	void runAfterDisconnect(long before, Deadline deadline, LockTimer timer, Runnable action) {
 		runOnceChanged(before, Deadline.afterNanos(DELAY_NANOS).earlier(deadline), timer, action);
 	}
 
-	private void runOnceChanged(long before, Deadline end, RedisTimer timer, Runnable action) {
+	private void runOnceChanged(long before, Deadline end, LockTimer timer, Runnable action) {
 		if (count() != before || end.isPast()
-				|| timer.schedule(() -> runOnceChanged(before, end, timer, action), LOOK_NANOS) == null) {
+				|| timer.trySchedule(() -> runOnceChanged(before, end, timer, action), LOOK_NANOS) == null) {
 			action.run();
 		}
 	}

@@ -24,10 +24,10 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
+import io.distributedlock.provider.LockTimer;
 import io.distributedlock.redis.lettuce.LettucePipeline.Run;
 import io.distributedlock.redis.lettuce.LettuceSharedConnection.Opened;
 import io.distributedlock.redis.script.RedisErrors;
-import io.distributedlock.redis.script.RedisTimer;
 import io.distributedlock.redis.script.RepetitionPause;
 import io.distributedlock.redis.script.ReplicaRequirement;
 import io.distributedlock.redis.script.ReplyHandler;
@@ -60,7 +60,7 @@ public final class LettuceScriptExecutor implements ScriptExecutor {
 
 	private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-	private final RedisTimer timer;
+	private final LockTimer timer;
 
 	private final LettuceSharedConnection shared;
 
@@ -78,7 +78,7 @@ public final class LettuceScriptExecutor implements ScriptExecutor {
 	/** Whether no further commands are sent. */
 	private volatile boolean closed;
 
-	public LettuceScriptExecutor(LettuceConnectionFactory factory, ReplicaRequirement replicas, RedisTimer timer) {
+	public LettuceScriptExecutor(LettuceConnectionFactory factory, ReplicaRequirement replicas, LockTimer timer) {
 		this.timer = timer;
 		this.shared = new LettuceSharedConnection(factory);
 		this.workerCalls = new LettuceWorkerCalls(factory, replicas, this.disconnects, this.workers, timer);
@@ -388,7 +388,7 @@ public final class LettuceScriptExecutor implements ScriptExecutor {
 		private void fail(RuntimeException ex) {
 			this.pauseNanos = RepetitionPause.after(this.pauseNanos, ex, this.kind, this.deadline);
 			if (this.pauseNanos == 0
-					|| LettuceScriptExecutor.this.timer.schedule(() -> send(null), this.pauseNanos) == null) {
+					|| LettuceScriptExecutor.this.timer.trySchedule(() -> send(null), this.pauseNanos) == null) {
 				this.operation
 					.fail(this.operation.isSent() ? RedisErrors.translate(ex, isResent()) : RedisErrors.notSent(ex));
 				end();

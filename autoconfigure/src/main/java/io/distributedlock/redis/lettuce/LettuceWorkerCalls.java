@@ -15,9 +15,9 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
+import io.distributedlock.provider.LockTimer;
 import io.distributedlock.redis.lettuce.LettucePipeline.Run;
 import io.distributedlock.redis.script.RedisErrors;
-import io.distributedlock.redis.script.RedisTimer;
 import io.distributedlock.redis.script.ReplicaRequirement;
 import io.distributedlock.redis.script.Script;
 import io.distributedlock.redis.script.ScriptCall;
@@ -48,7 +48,7 @@ final class LettuceWorkerCalls implements AutoCloseable {
 	private final boolean replicated;
 
 	LettuceWorkerCalls(LettuceConnectionFactory factory, ReplicaRequirement replicas, DisconnectCounter disconnects,
-			WorkerPools workers, RedisTimer timer) {
+			WorkerPools workers, LockTimer timer) {
 		this.shared = factory.getShareNativeConnection();
 		this.replicated = replicas.isPresent();
 		this.unresponsive = new UnresponsiveSlotTracker(timer, this::closeUnneeded);

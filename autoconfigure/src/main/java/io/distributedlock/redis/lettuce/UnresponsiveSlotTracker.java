@@ -9,8 +9,8 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.provider.LockTimer;
 import io.distributedlock.redis.script.RedisErrors;
-import io.distributedlock.redis.script.RedisTimer;
 
 /**
  * The slots whose node does not reply on the shared connection, which may seem open for
@@ -26,7 +26,7 @@ final class UnresponsiveSlotTracker {
 	/** At most one per bucket. */
 	private final Set<Integer> slots = ConcurrentHashMap.newKeySet();
 
-	private final RedisTimer timer;
+	private final LockTimer timer;
 
 	private final Runnable allResponsive;
 
@@ -35,7 +35,7 @@ final class UnresponsiveSlotTracker {
 	 * @param timer waits before the next probe of a node that refuses writes
 	 * @param allResponsive runs when the last slot is removed; must not block
 	 */
-	UnresponsiveSlotTracker(RedisTimer timer, Runnable allResponsive) {
+	UnresponsiveSlotTracker(LockTimer timer, Runnable allResponsive) {
 		this.timer = timer;
 		this.allResponsive = allResponsive;
 	}
@@ -75,7 +75,7 @@ final class UnresponsiveSlotTracker {
 			probe.get().whenComplete((reply, ex) -> {
 				long pauseNanos = pauseNanos(ex, broken);
 				if (pauseNanos < 0 || !this.slots.contains(slot)
-						|| this.timer.schedule(() -> send(slot, probe, broken), pauseNanos) == null) {
+						|| this.timer.trySchedule(() -> send(slot, probe, broken), pauseNanos) == null) {
 					remove(slot);
 				}
 			});

@@ -22,8 +22,8 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
+import io.distributedlock.provider.LockTimer;
 import io.distributedlock.redis.script.RedisErrors;
-import io.distributedlock.redis.script.RedisTimer;
 import io.distributedlock.redis.script.ReplyHandler;
 import io.distributedlock.redis.script.ScriptCall;
 import io.distributedlock.redis.script.ScriptReply;
@@ -54,7 +54,7 @@ final class LettuceQuorumNode implements QuorumNode {
 
 	private final NodeJoin join;
 
-	private final RedisTimer timer;
+	private final LockTimer timer;
 
 	private final QuorumNodeState state;
 
@@ -70,7 +70,7 @@ final class LettuceQuorumNode implements QuorumNode {
 	 * @param join what the nodes of the quorum know of each other
 	 */
 	LettuceQuorumNode(RedisQuorumNode address, ClientResources resources, QuorumNodeCheck check, NodeJoin join,
-			RedisTimer timer) {
+			LockTimer timer) {
 		this.address = address;
 		this.uri = RedisURI.builder(address.uri()).withTimeout(CONNECT_TIMEOUT).build();
 		this.check = check;
@@ -167,7 +167,7 @@ final class LettuceQuorumNode implements QuorumNode {
 	}
 
 	private void ask(NodeConnection opened) {
-		Future<?> expiry = this.timer.schedule(opened::close, CONNECT_TIMEOUT.toNanos());
+		Future<?> expiry = this.timer.trySchedule(opened::close, CONNECT_TIMEOUT.toNanos());
 		opened.run(this.check.script()).whenComplete((reply, failure) -> {
 			if (expiry != null) {
 				expiry.cancel(false);

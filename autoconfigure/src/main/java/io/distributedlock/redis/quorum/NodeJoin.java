@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.provider.LockTimer;
 import io.distributedlock.redis.script.RedisErrors;
 import io.distributedlock.redis.script.RedisLayout;
-import io.distributedlock.redis.script.RedisTimer;
 import io.distributedlock.redis.script.Script;
 import io.distributedlock.redis.script.ScriptCall;
 import io.distributedlock.redis.script.ScriptReply;
@@ -52,7 +52,7 @@ final class NodeJoin {
 
 	private final int size;
 
-	private final RedisTimer timer;
+	private final LockTimer timer;
 
 	/** Finds a connection to each server that has run for long enough. */
 	private final List<Supplier<CompletableFuture<NodeConnection>>> servers = new CopyOnWriteArrayList<>();
@@ -63,7 +63,7 @@ final class NodeJoin {
 	/** The nodes that refuse this process for its longest lease. */
 	private final Map<QuorumNode, LockConfigurationException> refusals = new ConcurrentHashMap<>();
 
-	NodeJoin(RedisLayout layout, int size, RedisTimer timer) {
+	NodeJoin(RedisLayout layout, int size, LockTimer timer) {
 		this.layout = layout;
 		this.size = size;
 		this.timer = timer;
@@ -141,7 +141,7 @@ final class NodeJoin {
 			.filter((read) -> read.isDone() && !read.isCompletedExceptionally())
 			.map(CompletableFuture::join)
 			.toList());
-		Future<?> expiry = this.timer.schedule(end, PATIENCE.toNanos());
+		Future<?> expiry = this.timer.trySchedule(end, PATIENCE.toNanos());
 		CompletableFuture.allOf(reads.toArray(CompletableFuture[]::new)).whenComplete((nothing, failure) -> {
 			if (expiry != null) {
 				expiry.cancel(false);

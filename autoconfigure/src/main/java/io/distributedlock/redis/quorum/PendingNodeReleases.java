@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
+import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.redis.script.RedisLayout;
-import io.distributedlock.redis.script.RedisTimer;
 import io.distributedlock.redis.script.ScriptCall;
 
 /**
@@ -44,7 +44,7 @@ final class PendingNodeReleases {
 
 	private final QuorumNode node;
 
-	private final RedisTimer timer;
+	private final LockTimer timer;
 
 	/** The releases by owner, those sent last at the end; guarded by the monitor. */
 	private final Map<String, Release> releases = new LinkedHashMap<>();
@@ -55,7 +55,7 @@ final class PendingNodeReleases {
 	/** Whether the log says that releases are dropped; guarded by the monitor. */
 	private boolean dropping;
 
-	PendingNodeReleases(QuorumNode node, RedisTimer timer) {
+	PendingNodeReleases(QuorumNode node, LockTimer timer) {
 		this.node = node;
 		this.timer = timer;
 	}
@@ -104,7 +104,7 @@ final class PendingNodeReleases {
 	 * loop would pass what other threads have handed to it for the same connection.
 	 */
 	private void begin(Release release) {
-		if (release.attempt == null || this.timer.schedule(() -> send(release), 0) == null) {
+		if (release.attempt == null || this.timer.trySchedule(() -> send(release), 0) == null) {
 			send(release);
 		}
 	}
@@ -128,7 +128,7 @@ final class PendingNodeReleases {
 	/** Plans a round. Without a thread for it, the next release tries again. */
 	private synchronized void schedule() {
 		if (!this.scheduled && !this.releases.isEmpty()) {
-			this.scheduled = this.timer.schedule(this::repeat, PAUSE.toNanos()) != null;
+			this.scheduled = this.timer.trySchedule(this::repeat, PAUSE.toNanos()) != null;
 		}
 	}
 

@@ -21,12 +21,12 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
+import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ProcessLabel;
 import io.distributedlock.redis.script.RedisErrors;
 import io.distributedlock.redis.script.RedisLayout;
 import io.distributedlock.redis.script.RedisLockKeys;
-import io.distributedlock.redis.script.RedisTimer;
 import io.distributedlock.redis.script.Script;
 import io.distributedlock.redis.script.ScriptCall;
 
@@ -54,7 +54,7 @@ final class Quorum {
 	/** The nodes that have refused a part of their last renewal. */
 	private final Set<QuorumNode> refusingRenewals = ConcurrentHashMap.newKeySet();
 
-	private final RedisTimer timer;
+	private final LockTimer timer;
 
 	private final String process;
 
@@ -64,7 +64,7 @@ final class Quorum {
 	 * Creates a quorum.
 	 * @param process the id of this process
 	 */
-	Quorum(List<QuorumNode> nodes, RedisTimer timer, String process) {
+	Quorum(List<QuorumNode> nodes, LockTimer timer, String process) {
 		this.nodes = nodes;
 		this.timer = timer;
 		this.process = process;
@@ -76,7 +76,7 @@ final class Quorum {
 		return this.nodes;
 	}
 
-	RedisTimer timer() {
+	LockTimer timer() {
 		return this.timer;
 	}
 

@@ -129,7 +129,7 @@ final class QuorumAttempt {
 		}
 		if (this.tally.order() == 0 && answered && !this.expiring) {
 			this.expiring = true;
-			return () -> this.quorum.timer().schedule(this::expire, PATIENCE_NANOS);
+			return () -> this.quorum.timer().trySchedule(this::expire, PATIENCE_NANOS);
 		}
 		return null;
 	}
@@ -208,7 +208,7 @@ final class QuorumAttempt {
 	private void repeat() {
 		long longest = SHORTEST_PAUSE_NANOS << Math.min(this.number, MOST_DOUBLINGS);
 		QuorumAttempt next = new QuorumAttempt(this.quorum, this.request, this.call, this.number + 1);
-		if (this.quorum.timer().schedule(next::send, ThreadLocalRandom.current().nextLong(longest) + 1) == null) {
+		if (this.quorum.timer().trySchedule(next::send, ThreadLocalRandom.current().nextLong(longest) + 1) == null) {
 			this.call.fail(RedisErrors.closed(null));
 		}
 	}

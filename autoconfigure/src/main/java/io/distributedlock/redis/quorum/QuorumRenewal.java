@@ -51,7 +51,7 @@ final class QuorumRenewal {
 
 	StoreCall<Map<LockGrant, RenewalOutcome>> send(ScriptCall script, Duration timeout) {
 		this.call.onAbandon(this::abandonCalls);
-		this.quorum.timer().schedule(() -> {
+		this.quorum.timer().trySchedule(() -> {
 			if (!this.call.isDone()) {
 				end(outcomes());
 			}

@@ -27,6 +27,7 @@ import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.LockInspector;
 import io.distributedlock.provider.LockProvider;
+import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.LongestLease;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
@@ -38,7 +39,6 @@ import io.distributedlock.redis.ReleaseResult;
 import io.distributedlock.redis.script.RedisErrors;
 import io.distributedlock.redis.script.RedisLayout;
 import io.distributedlock.redis.script.RedisLockKeys;
-import io.distributedlock.redis.script.RedisTimer;
 import io.distributedlock.redis.script.Script;
 import io.distributedlock.redis.script.ScriptCall;
 import io.distributedlock.redis.script.ScriptReply;
@@ -69,7 +69,7 @@ public final class RedisQuorumLockProvider implements LockProvider, LockInspecto
 
 	private final Duration maxLease;
 
-	private final RedisTimer timer = new RedisTimer();
+	private final LockTimer timer = new LockTimer("redis-timer");
 
 	private final ClientResources resources;
 

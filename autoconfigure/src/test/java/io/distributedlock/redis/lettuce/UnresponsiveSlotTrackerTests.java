@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-import io.distributedlock.redis.script.RedisTimer;
+import io.distributedlock.provider.LockTimer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -19,7 +19,7 @@ class UnresponsiveSlotTrackerTests {
 
 	private final AtomicInteger allResponsive = new AtomicInteger();
 
-	private final RedisTimer timer = new RedisTimer();
+	private final LockTimer timer = new LockTimer("redis-timer");
 
 	private final UnresponsiveSlotTracker tracker = new UnresponsiveSlotTracker(this.timer,
 			this.allResponsive::incrementAndGet);

@@ -18,12 +18,12 @@ import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.CompletableStoreCall;
 import io.distributedlock.provider.Deadline;
+import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.StoreCall;
 import io.distributedlock.redis.script.RedisLayout;
 import io.distributedlock.redis.script.RedisLockKeys;
-import io.distributedlock.redis.script.RedisTimer;
 import io.distributedlock.redis.script.ReplyHandler;
 import io.distributedlock.redis.script.Script;
 import io.distributedlock.redis.script.ScriptCall;
@@ -51,7 +51,7 @@ class QuorumAttemptTests {
 
 	private static final RedisLockKeys KEYS = new RedisLayout("attempts").keys(KEY);
 
-	private final RedisTimer timer = new RedisTimer();
+	private final LockTimer timer = new LockTimer("redis-timer");
 
 	private final List<ManualNode> nodes = IntStream.range(0, 3).mapToObj((number) -> new ManualNode()).toList();
 
