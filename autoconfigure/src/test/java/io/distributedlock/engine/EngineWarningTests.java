@@ -68,6 +68,7 @@ class EngineWarningTests {
 		ManualEngine manual = new ManualEngine(true);
 		hold(manual, BRIEF.withoutRenewal(), Duration.ofMillis(7900));
 		hold(manual, BRIEF, Duration.ofMillis(9000));
+		hold(manual, BRIEF.withoutRenewal().withMaxHold(Duration.ofSeconds(5)), Duration.ofMillis(4900));
 		assertThat(warnings(output, "DL-625")).isEmpty();
 	}
 

@@ -58,9 +58,6 @@ public final class HeldGrant extends GrantState {
 	/** Until when the store has to keep the key, if there is a shortest hold. */
 	private volatile long keepUntilNanos;
 
-	/** When the requested hold began; it counts from there. */
-	private volatile long begunNanos;
-
 	/** Whether the requested hold has begun, and work may run under it. */
 	private volatile boolean begun;
 
@@ -158,7 +155,6 @@ public final class HeldGrant extends GrantState {
 		long limit = (maxHold != null) ? startNanos + maxHold.toNanos() : end;
 		// Never from before the answer: the store counts from before it.
 		this.keepUntilNanos = minHoldNanos() + Math.max(startNanos - this.grantedNanos, 0) + this.grantedNanos;
-		this.begunNanos = startNanos;
 		this.begun = true;
 		this.limited = limit - end < 0;
 		this.holdUntilNanos = Nanos.earlier(end, limit);
@@ -174,14 +170,16 @@ public final class HeldGrant extends GrantState {
 		this.begun = false;
 	}
 
-	/** Whether the requested hold has begun, and work may run under it. */
-	boolean isBegun() {
-		return this.begun;
+	/** Whether work runs under a lease that ends it, since it is not renewed. */
+	boolean isEndedByLease() {
+		return this.begun && !this.limited && !isRenewed();
 	}
 
-	/** Returns when the requested hold began. */
+	/**
+	 * Returns when a hold began that is {@linkplain #isEndedByLease ended by its lease}.
+	 */
 	long begunNanos() {
-		return this.begunNanos;
+		return this.holdUntilNanos - Nanos.usableNanos(lease());
 	}
 
 	/**

@@ -111,7 +111,7 @@ public final class HeldGrants {
 
 	/** Records that a hold has ended, and with it the work under it, if there was any. */
 	void workEnded(HeldGrant heldGrant) {
-		if (!heldGrant.isRenewed() && heldGrant.isBegun()) {
+		if (heldGrant.isEndedByLease()) {
 			this.longHolds.holdEnded(heldGrant.key(), nanoTime() - heldGrant.begunNanos(), heldGrant.lease());
 		}
 	}
