@@ -23,6 +23,7 @@ import io.distributedlock.provider.LockTimer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.ArgumentMatchers.anyLong;
 import static org.mockito.BDDMockito.given;
 import static org.mockito.BDDMockito.then;
 import static org.mockito.Mockito.mock;
@@ -38,7 +39,7 @@ class FenceSweeperTests {
 		FenceSettings settings = new FenceSettings(FenceSettings.DEFAULT_TABLE, "app", Duration.ofSeconds(5),
 				Duration.ofSeconds(3));
 		try (FenceSweeper sweeper = new FenceSweeper(settings, timer)) {
-			given(timer.schedule(any(), any())).will((call) -> {
+			given(timer.trySchedule(any(), anyLong())).will((call) -> {
 				if (scheduled.incrementAndGet() == 1) {
 					FutureTask<Boolean> other = new FutureTask<>(() -> sweeper.add(mock(DataSource.class)), true);
 					new Thread(other, "other").start();
@@ -55,7 +56,7 @@ class FenceSweeperTests {
 	@Test
 	void databaseThatTheStartDidNotKnowIsSweptFromItsFirstFenceOn() {
 		LockTimer sweeps = mock(LockTimer.class);
-		given(sweeps.schedule(any(), any())).willReturn(new CompletableFuture<>());
+		given(sweeps.trySchedule(any(), anyLong())).willReturn(new CompletableFuture<>());
 		FenceSettings settings = new FenceSettings(FenceSettings.DEFAULT_TABLE, "app", Duration.ofSeconds(5),
 				Duration.ofSeconds(3));
 		LockTimer timer = new LockTimer();
@@ -68,14 +69,14 @@ class FenceSweeperTests {
 			transaction.executeWithoutResult((status) -> {
 				// Nobody holds a lock.
 			});
-			then(sweeps).should(never()).schedule(any(), any());
+			then(sweeps).should(never()).trySchedule(any(), anyLong());
 			for (int number = 0; number < 2; number++) {
 				locks.execute(LockRequest.of(LockKey.of("order", "1")), (lease) -> {
 					transaction.executeWithoutResult((status) -> lease.ensureHeld());
 					return true;
 				});
 			}
-			then(sweeps).should().schedule(any(), any());
+			then(sweeps).should().trySchedule(any(), anyLong());
 		}
 		finally {
 			timer.close();
