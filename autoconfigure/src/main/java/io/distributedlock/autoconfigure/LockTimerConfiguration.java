@@ -6,7 +6,7 @@ import org.springframework.context.annotation.Lazy;
 
 import io.distributedlock.provider.LockTimer;
 
-/** The one timer of the engine and the stores. */
+/** The timer of the engine, which stores share if they do not wait in its tasks. */
 @Lazy
 @Configuration(proxyBeanMethods = false)
 public class LockTimerConfiguration {

@@ -43,11 +43,10 @@ final class SettingsWarnings {
 
 	private static void addRenewal(LockSettings settings, List<String> warnings) {
 		Duration lease = settings.lease();
-		Duration callTimeout = settings.callTimeout();
 		Duration longest = settings.longestRenewal(lease);
-		if (longest.compareTo(callTimeout) < 0) {
+		if (longest.compareTo(settings.callTimeout()) < 0) {
 			warnings.add(LockError.CONFLICTING_SETTINGS
-				.describe("The property distributed-lock.call-timeout is " + text(callTimeout)
+				.describe("The property distributed-lock.call-timeout is " + text(settings.callTimeout())
 						+ ", but a renewal of a lease of " + text(lease) + " (distributed-lock.lease) may take "
 						+ text(longest) + " at most: a store that is slower than that grants locks, but renews none",
 						"Use a call-timeout of at most " + text(longest) + ", or a lease of at least "

@@ -50,7 +50,6 @@ final class PollSignal {
 	synchronized void cancel() {
 		if (this.pending != null) {
 			this.pending.cancel(false);
-			this.pending = null;
 		}
 	}
 

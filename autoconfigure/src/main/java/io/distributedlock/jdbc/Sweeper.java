@@ -80,9 +80,8 @@ public final class Sweeper {
 	}
 
 	public void start() {
-		long jitteredMillis = this.periodMillis - ThreadLocalRandom.current().nextLong(this.periodMillis / 4);
-		this.next = this.timer.trySchedule(() -> this.executor.execute(this::runAndReschedule),
-				TimeUnit.MILLISECONDS.toNanos(jitteredMillis));
+		long jittered = this.periodMillis - ThreadLocalRandom.current().nextLong(this.periodMillis / 4);
+		this.next = this.timer.trySchedule(() -> this.executor.execute(this::runAndReschedule), jittered * 1_000_000);
 	}
 
 	private void runAndReschedule() {

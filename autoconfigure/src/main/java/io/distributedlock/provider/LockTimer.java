@@ -5,15 +5,16 @@ import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one timer of the library: a queue of deadlines on one daemon thread. Its tasks do
- * not block: they may send a command without waiting for it, and call observers, but run
- * no other code of the application.
+ * A queue of deadlines on one daemon thread. The tasks of the timer that engine and
+ * stores share do not block: they may send a command without waiting for it, and call
+ * observers, but run no other code of the application.
  *
  * @since 0.1.0
  */
@@ -29,7 +30,8 @@ public final class LockTimer implements AutoCloseable {
 	}
 
 	/**
-	 * Creates a timer of one store, whose tasks may take longer than a signal.
+	 * Creates a timer of one store: tasks that wait for replies, as with a client that
+	 * blocks, delay no others.
 	 * @param thread the name of its thread, after the prefix of the library
 	 */
 	public LockTimer(String thread) {
@@ -79,10 +81,17 @@ public final class LockTimer implements AutoCloseable {
 	 * has no thread
 	 */
 	public @Nullable Future<?> trySchedule(Runnable task, long delayNanos) {
+		AtomicBoolean refused = new AtomicBoolean();
 		try {
-			return schedule(task, Duration.ofNanos(delayNanos));
+			return schedule(() -> {
+				if (!refused.get()) {
+					task.run();
+				}
+			}, Duration.ofNanos(delayNanos));
 		}
 		catch (RejectedExecutionException | OutOfMemoryError ex) {
+			// The thread may end before its task is queued, and stay the last one.
+			refused.set(true);
 			logger.debug("The timer is closed or has no thread", ex);
 			return null;
 		}
@@ -107,6 +116,7 @@ public final class LockTimer implements AutoCloseable {
 	@Override
 	public void close() {
 		this.executor.shutdown();
+		this.executor.getQueue().clear();
 	}
 
 }

@@ -53,7 +53,7 @@ class EngineWarningTests {
 			.contains(" WARN ")
 			.endsWith(
 					"DL-625: The work under the lock 'seats' took 8100 ms of its lease of 10000 ms, which is not renewed"
-							+ " (renew = false): a slower one loses its lock. Use a longer lease, or let it be renewed");
+							+ " (renew = false): work that outlasts it loses its lock. Use a longer lease, or let it be renewed");
 	}
 
 	@Test

@@ -36,7 +36,7 @@ public final class LongHoldWarning {
 			logger.warn(LockError.LONG_HOLD.describe(
 					"The work under the lock '" + key.name() + "' took " + TimeUnit.NANOSECONDS.toMillis(heldNanos)
 							+ " ms of its lease of " + lease.toMillis()
-							+ " ms, which is not renewed (renew = false): a slower one loses its lock",
+							+ " ms, which is not renewed (renew = false): work that outlasts it loses its lock",
 					"Use a longer lease, or let it be renewed"));
 		}
 	}

@@ -4,6 +4,7 @@ import java.util.Map;
 
 import org.springframework.expression.TypedValue;
 import org.springframework.expression.spel.ExpressionState;
+import org.springframework.expression.spel.SpelCompilerMode;
 import org.springframework.expression.spel.SpelParserConfiguration;
 import org.springframework.expression.spel.ast.CompoundExpression;
 import org.springframework.expression.spel.ast.Elvis;
@@ -35,28 +36,20 @@ final class KeyTree {
 	static SpelExpression of(SpelExpression expression, String method) {
 		SpelNodeImpl root = (SpelNodeImpl) expression.getAST();
 		return new SpelExpression(expression.getExpressionString(), rebuild(root, new KeyText(method, expression)),
-				new SpelParserConfiguration());
+				new SpelParserConfiguration(SpelCompilerMode.OFF, null));
 	}
 
 	/** Rebuilds what gives an expression its value; other nodes stay. */
 	private static SpelNodeImpl rebuild(SpelNodeImpl node, KeyText text) {
-		SpelNodeImpl[] children = childrenOf(node);
+		SpelNodeImpl[] children = new SpelNodeImpl[node.getChildCount()];
 		boolean concatenation = node instanceof OpPlus && children.length == 2;
 		for (int i = 0; i < children.length; i++) {
-			SpelNodeImpl child = rebuild(children[i], text);
+			SpelNodeImpl child = rebuild((SpelNodeImpl) node.getChild(i), text);
 			children[i] = (concatenation && !(child instanceof OpPlus) && !(child instanceof Literal))
 					? new Operand(child, text) : child;
 		}
 		NodeFactory factory = FACTORIES.get(node.getClass());
 		return (factory != null) ? factory.create(node.getStartPosition(), node.getEndPosition(), children) : node;
-	}
-
-	private static SpelNodeImpl[] childrenOf(SpelNodeImpl node) {
-		SpelNodeImpl[] children = new SpelNodeImpl[node.getChildCount()];
-		for (int i = 0; i < children.length; i++) {
-			children[i] = (SpelNodeImpl) node.getChild(i);
-		}
-		return children;
 	}
 
 	/** A constructor of nodes. */

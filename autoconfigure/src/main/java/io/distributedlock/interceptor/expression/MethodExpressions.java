@@ -15,6 +15,7 @@ import org.springframework.context.expression.BeanFactoryResolver;
 import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.ParseException;
 import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.SpelCompilerMode;
 import org.springframework.expression.spel.SpelParserConfiguration;
 import org.springframework.expression.spel.ast.BeanReference;
 import org.springframework.expression.spel.ast.FunctionReference;
@@ -52,7 +53,9 @@ public final class MethodExpressions {
 
 	public MethodExpressions(Method method, Class<?> targetClass, BeanFactory beanFactory) {
 		this.method = MethodNames.describe(method, targetClass);
-		this.parser = new SpelExpressionParser(new SpelParserConfiguration(null, targetClass.getClassLoader()));
+		// Compiled code would be made for the types of the first arguments alone.
+		this.parser = new SpelExpressionParser(
+				new SpelParserConfiguration(SpelCompilerMode.OFF, targetClass.getClassLoader()));
 		this.variables = new KeyVariables(method, targetClass);
 		this.indexes = this.variables.indexes();
 		StandardEvaluationContext context = new StandardEvaluationContext();

@@ -79,9 +79,9 @@ final class HeldRow {
 	}
 
 	/** Records the signal of the timer at the end of the lease. */
-	void watchedBy(@Nullable Future<?> signal) {
+	void watchedBy(Future<?> signal) {
 		this.watch = signal;
-		if (signal != null && isEnding()) {
+		if (isEnding()) {
 			signal.cancel(false);
 		}
 	}

@@ -76,15 +76,19 @@ final class HeldRows implements AutoCloseable {
 	}
 
 	private void watch(HeldRow row, Dialect dialect) {
-		// Without the timer the server ends idle sessions.
-		row.watchedBy(this.timer.trySchedule(() -> {
-			if (row.until().isPast()) {
-				end(row, dialect);
-			}
-			else {
-				watch(row, dialect);
-			}
-		}, row.until().remainingNanos()));
+		try {
+			row.watchedBy(this.timer.schedule(() -> {
+				if (row.until().isPast()) {
+					end(row, dialect);
+				}
+				else {
+					watch(row, dialect);
+				}
+			}, row.until().remaining()));
+		}
+		catch (RejectedExecutionException ex) {
+			logger.debug("The timer is closed: the server ends idle sessions", ex);
+		}
 	}
 
 	/**
