@@ -1,5 +1,5 @@
 /**
- * The annotation that locks methods, and the one class that reads it.
+ * The annotations that lock methods, and the class that reads their attributes.
  */
 @NullMarked
 package io.distributedlock.annotation;

@@ -19,14 +19,14 @@
  * attempts again when it is notified, when the lease or the reservation ends, and after
  * one second at most. Then it names the header that it has seen: while the lock still has
  * that, no entry has left the queue, and the script reads nothing else.</li>
- * <li><b>Release</b> ({@code release.lua}). The process sends the whole value that its
- * grant made, which it computes from owner and order. If the lock still has that value,
- * or has the owner's id and an empty wait queue, the key is deleted. Otherwise the first
- * process leaves the queue. The lock is reserved for that one for 100 ms, and its name is
- * published on the channel of that process ({@code reserve.lua}). A process that acquired
- * the lock again after its last release to another one enters the queue with the same
- * script ({@code ContendedReleases}): its next attempt, if it comes within the time of a
- * reservation, is busy without a command.</li>
+ * <li><b>Release</b> ({@code release.lua}, {@code release-contended.lua}). The process
+ * sends the whole value that its grant made, which it computes from owner and order. If
+ * the lock still has that value, or has the owner's id and an empty wait queue, the key
+ * is deleted. Otherwise the first process leaves the queue. The lock is reserved for that
+ * one for 100 ms, and its name is published on the channel of that process
+ * ({@code reserve.lua}). A process that acquired the lock again after its last release to
+ * another one enters the queue with the same script ({@code ContendedReleases}): its next
+ * attempt, if it comes within the time of a reservation, is busy without a command.</li>
  * <li><b>Release within a shortest hold</b> ({@code keep.lua}). The value gets a state in
  * which no process acquires the lock, and expires at the end of that hold. The wait queue
  * ends; its first process is notified, and so learns the end.</li>
