@@ -19,7 +19,7 @@ import io.distributedlock.provider.OwnerId;
  * The shortest holds of a simulation, judged by the clock of the store. From the start
  * that a request with a shortest hold makes, the store grants the key to nobody for that
  * time, and at each moment would keep it for the rest, whatever becomes of the process.
- * Nothing else is kept longer than its lease.
+ * Nothing else is kept longer than its lease, but what another request had asked for.
  */
 final class ShortestHolds {
 
@@ -30,6 +30,9 @@ final class ShortestHolds {
 
 	/** What the store has granted, by its order. */
 	private final Map<Long, Granted> granted = new HashMap<>();
+
+	/** Grants that a later attempt of their owner, for another request, got once more. */
+	private final Set<Long> repeated = new HashSet<>();
 
 	private final Map<LockKey, Long> latestOrders = new HashMap<>();
 
@@ -58,7 +61,10 @@ final class ShortestHolds {
 		long now = this.world.now();
 		this.keptUntil.put(key, now + grant.validity().toNanos());
 		this.latestOrders.put(key, grant.order());
-		if (this.granted.putIfAbsent(grant.order(), new Granted(grant, now)) == null) {
+		if (this.granted.putIfAbsent(grant.order(), new Granted(grant, now)) != null) {
+			this.repeated.add(grant.order());
+		}
+		else {
 			Start last = this.starts.get(key);
 			check(last == null || now >= last.untilNanos(), key, () -> key + " was granted "
 					+ millis(last.untilNanos() - now) + " before the end of the minHold of " + last.user());
@@ -118,7 +124,8 @@ final class ShortestHolds {
 					() -> user + " was handed a lock although it has a minHold, or " + last);
 			Start start = new Start(user.toString(), grant.grant(), this.world.now(), from + least.toNanos(), least,
 					user.lease());
-			check(start.isKept() || grant.grant().validity().compareTo(start.lease()) <= 0, key,
+			check(start.isKept() || this.repeated.contains(token.order())
+					|| grant.grant().validity().compareTo(start.lease()) <= 0, key,
 					() -> user + " has no minHold, but its lock lasts " + grant.grant().validity());
 			this.starts.put(key, start);
 			this.startsOfGrants.put(grant.grant().owner(), start);

@@ -440,7 +440,6 @@ final class KeyContest {
 			this.mutex.follow(() -> current.abandon(call));
 		}
 		this.attempt = null;
-		// Before the failure is told: the requester of a first attempt is the head now.
 		this.queue.enter(current);
 		failed(current, new AttemptFailure(failure, false), now);
 		this.queue.signalHeadOrClose();
