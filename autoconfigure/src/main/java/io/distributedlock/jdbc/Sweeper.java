@@ -51,7 +51,7 @@ public final class Sweeper {
 
 	private final long retentionMicros;
 
-	private final long periodMillis;
+	private final Duration period;
 
 	private final LockTimer timer;
 
@@ -73,15 +73,15 @@ public final class Sweeper {
 	Sweeper(SqlCallExecutor calls, Duration retention, LockTimer timer, String process, String holder) {
 		this.calls = calls;
 		this.retentionMicros = TimeUnit.NANOSECONDS.toMicros(retention.toNanos());
-		this.periodMillis = Math.min(Math.max(retention.toMillis() / 4, 1000), 600_000);
+		this.period = Duration.ofMillis(Math.min(Math.max(retention.toMillis() / 4, 1000), 600_000));
 		this.timer = timer;
 		this.process = process;
 		this.holder = holder;
 	}
 
 	public void start() {
-		long jittered = this.periodMillis - ThreadLocalRandom.current().nextLong(this.periodMillis / 4);
-		this.next = this.timer.trySchedule(() -> this.executor.execute(this::runAndReschedule), jittered * 1_000_000);
+		Duration pause = this.period.minusMillis(ThreadLocalRandom.current().nextLong(this.period.toMillis() / 4));
+		this.next = this.timer.trySchedule(() -> this.executor.execute(this::runAndReschedule), pause.toNanos());
 	}
 
 	private void runAndReschedule() {
@@ -103,7 +103,7 @@ public final class Sweeper {
 	/** Whether no process has swept in this period yet, by the row of the sweeper. */
 	private boolean isDue(@Nullable LockRow last) {
 		return last == null || last.heldMicros() < 0
-				|| last.heldMicros() >= TimeUnit.MILLISECONDS.toMicros(this.periodMillis * 3 / 4);
+				|| last.heldMicros() >= TimeUnit.MILLISECONDS.toMicros(this.period.toMillis() * 3 / 4);
 	}
 
 	/**

@@ -79,6 +79,7 @@ class ConditionalOnLockStoreTests {
 	@Test
 	void placeholderOfAMissingPropertyEndsTheStart() {
 		add("distributed-lock.provider=${LOCK_STORE}");
+		ConfigurationPropertySources.attach(this.environment);
 		assertThatIllegalArgumentException().isThrownBy(() -> NamedProvider.of(this.environment))
 			.withMessageContaining("LOCK_STORE");
 	}

@@ -24,7 +24,7 @@ class FirstRequestTests {
 		assertThat(this.second.step()).isFalse();
 		this.manual.provider.fail();
 		assertThat(this.first.isSignalled()).isTrue();
-		while (!this.manual.provider.hasAttempt()) {
+		for (int step = 0; step < 1000 && !this.manual.provider.hasAttempt(); step++) {
 			advance(Duration.ofMillis(10));
 			assertThat(this.second.step()).isFalse();
 			assertThat(this.first.step()).isFalse();
