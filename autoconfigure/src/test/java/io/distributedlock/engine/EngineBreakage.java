@@ -185,8 +185,6 @@ record EngineBreakage(String name, String type, String text, String replacement)
 					"runner.waitsUnlimited() && terms.renew() && terms.lease().isZero() ?"),
 			new EngineBreakage("a wait without a limit goes on however long the store fails", "WaitBudget",
 					"return mayWait(nowNanos) && failingNanos < this.failureNanos;", "return mayWait(nowNanos);"),
-			new EngineBreakage("an answer that came before its requester entered the queue is lost", "KeyQueue",
-					"\t\tfirst.handleAnswer();\n" + "\t\treturn turn(request);", "\t\treturn turn(request);"),
 			new EngineBreakage("a first attempt whose requester has left is left alone", "KeyQueue",
 					"\t\t\t\tfirst.leaveToQueue();\n" + "\t\t\t\tif (attempt() == first) {\n"
 							+ "\t\t\t\t\tfirst.contest().headLeft();\n" + "\t\t\t\t}\n",

@@ -19,7 +19,7 @@ final class ManualEngine {
 
 	static final LockRequest REQUEST = LockRequest.of(KEY).withWaitTime(Duration.ofSeconds(10));
 
-	final ManualEnvironment environment = new ManualEnvironment();
+	final ManualEnvironment environment;
 
 	final ManualProvider provider;
 
@@ -30,6 +30,12 @@ final class ManualEngine {
 	}
 
 	ManualEngine(boolean answersAtOnce, LockSettings settings, LockObserver... observers) {
+		this(new ManualEnvironment(), answersAtOnce, settings, observers);
+	}
+
+	ManualEngine(ManualEnvironment environment, boolean answersAtOnce, LockSettings settings,
+			LockObserver... observers) {
+		this.environment = environment;
 		this.provider = new ManualProvider(answersAtOnce);
 		this.engine = new LockEngine(this.provider, settings, this.environment,
 				new LockEventPublisher(this.environment, List.of(observers), List.of()), EnclosingTransaction.NONE,
