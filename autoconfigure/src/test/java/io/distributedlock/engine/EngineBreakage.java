@@ -191,8 +191,6 @@ record EngineBreakage(String name, String type, String text, String replacement)
 					""),
 			new EngineBreakage("the requester of a first attempt never enters the queue", "KeyQueue",
 					"\t\t\twaiters().addFirst(request);\n", ""),
-			new EngineBreakage("a request that is the head no more waits as the head", "KeyQueue",
-					"\t\t\t\tthis.mutex.follow(second::signal);\n", ""),
 			new EngineBreakage("a wait without a limit ends with the first failure", "WaitBudget",
 					"return mayWait(nowNanos) && failingNanos < this.failureNanos;",
 					"return mayWait(nowNanos) && this.failureNanos == Long.MAX_VALUE;"));

@@ -86,11 +86,7 @@ final class KeyQueue implements GrantQueue {
 	private KeyRequest.Turn turnAfterFirst(KeyRequest request, StoreAttempt first) {
 		this.mutex.lock();
 		try {
-			boolean givenUp = first.isFirst() && this.closed;
 			enter(first);
-			if (givenUp) {
-				return KeyRequest.Turn.CLOSED;
-			}
 		}
 		finally {
 			this.mutex.unlock();
@@ -102,27 +98,16 @@ final class KeyQueue implements GrantQueue {
 
 	/**
 	 * Leaves a first attempt to the queue, which its requester enters. Has no effect on
-	 * an attempt that is the queue's already.
+	 * an attempt that is the queue's already. Until then it is the only attempt of this
+	 * queue, which has no grant and cannot be closed.
 	 */
 	void enter(StoreAttempt attempt) {
 		if (!attempt.isFirst()) {
 			return;
 		}
 		KeyRequest request = attempt.requester();
-		if (!this.closed && !request.queued && !request.isComplete()) {
-			if (contest() != attempt.contest()) {
-				// The attempt was given up, and with it what it has begun.
-				contest().answers().recordArrival(request);
-			}
-			KeyRequest second = head();
+		if (!request.queued && !request.isComplete()) {
 			waiters().addFirst(request);
-			if (second != null) {
-				// It waits for the attempt as the head, which it is no more.
-				this.mutex.follow(second::signal);
-			}
-			if (this.grant != null) {
-				new HandOff(this, this.grant).passOn();
-			}
 		}
 		attempt.leaveToQueue();
 	}

@@ -157,7 +157,7 @@ public final class KeyRequest implements RunningRequest {
 		if (turn != Turn.WAIT || !attempted.isFirst()) {
 			this.first = null;
 		}
-		return (turn == Turn.CLOSED) ? arrive() : turn;
+		return turn;
 	}
 
 	/** Sends the attempt that the queue has prepared. */
