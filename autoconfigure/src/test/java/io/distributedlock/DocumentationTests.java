@@ -25,13 +25,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Tests what the pages refer to: other pages and their headings, properties, the project
- * of the first steps, and the project's home.
+ * of the first steps, the Chinese pages' code and figures, and the project's home.
  */
 class DocumentationTests {
 
 	private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
 
 	private static final Pattern CODE = Pattern.compile("(?ms)^ *```(\\w*)\n(.*?)^ *```|`[^`\n]*`");
+
+	private static final Pattern CODE_OR_FIGURE = Pattern.compile("(" + CODE + "|(?:DL-)?\\d+(?:[.,]\\d+)*)");
 
 	private static final Pattern LINK = Pattern.compile("\\]\\(([^)\\s]+)\\)");
 
@@ -127,8 +129,25 @@ class DocumentationTests {
 		assertThat(matches(LINK, chinese)).map((link) -> link.equals("README.md") ? "README.zh-CN.md" : link)
 			.containsExactlyElementsOf(matches(LINK, english));
 		assertThat(statements("README.zh-CN.md")).isEqualTo(statements("README.md"));
-		assertThat(chinese.lines().filter((line) -> line.startsWith("|")).count())
-			.isEqualTo(english.lines().filter((line) -> line.startsWith("|")).count());
+		assertThat(rows(chinese)).isEqualTo(rows(english));
+	}
+
+	private static List<Path> chinesePages() throws IOException {
+		return files(ROOT.resolve("docs/zh-CN"), 1, (file) -> file.endsWith(".md"));
+	}
+
+	@ParameterizedTest
+	@MethodSource("chinesePages")
+	void chinesePageHasOnlyCodeAndFiguresOfItsEnglishPage(Path page) throws IOException {
+		String chinese = Files.readString(page);
+		String english = Files.readString(ROOT.resolve("docs").resolve(page.getFileName()));
+		assertThat(matches(CODE_OR_FIGURE, chinese)).isNotEmpty().isSubsetOf(matches(CODE_OR_FIGURE, english));
+		assertThat(rows(chinese)).isEqualTo(rows(english));
+		assertThat(matches(LINK, english)).contains("zh-CN/" + page.getFileName());
+	}
+
+	private static long rows(String page) {
+		return page.lines().filter((line) -> line.startsWith("|")).count();
 	}
 
 	/** The code of a page without its comments. */
