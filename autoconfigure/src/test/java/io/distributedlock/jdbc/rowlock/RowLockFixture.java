@@ -53,7 +53,7 @@ public final class RowLockFixture extends JdbcFixture {
 	}
 
 	public JdbcRowLockProvider newProcess(String url, int size) {
-		LockDataSource rows = connect(url, size, callTimeout());
+		LockDataSource rows = connect(url, size, CALL_TIMEOUT);
 		this.pools.add(rows);
 		JdbcRowLockProvider process = new JdbcRowLockProvider(connect(url, LockDataSource.DEFAULT_SIZE, callTimeout()),
 				rows, CALL_TIMEOUT, JdbcLockSettings.defaults(PREFIX), timer());
