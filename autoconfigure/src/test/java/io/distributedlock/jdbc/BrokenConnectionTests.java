@@ -225,8 +225,8 @@ class BrokenConnectionTests {
 					.isThrownBy(() -> attempt(provider, Duration.ofMillis(300)));
 			}
 			// A slow machine may not begin each cancellation in time.
-			await().untilAsserted(
-					() -> assertThat(jdbc.queryForList(kind.waiting, Long.class)).hasSizeLessThan(2 * SIZE));
+			await()
+				.untilAsserted(() -> assertThat(jdbc.queryForList(kind.waiting, Long.class)).hasSizeLessThan(2 * SIZE));
 			connection.rollback();
 		}
 		acquireAndRelease(provider);
