@@ -7,6 +7,7 @@ import java.util.function.BiConsumer;
 
 import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
+import io.distributedlock.LockMode;
 
 /**
  * The contract of a store: how a key is granted, renewed and released. A provider deals
@@ -42,6 +43,35 @@ public interface LockProvider {
 	 * or is being abandoned
 	 */
 	LockContender newContender(LockKey key, Runnable onNotified);
+
+	/**
+	 * Whether the store grants a key in a mode. Requests for another one are refused.
+	 * @param mode the mode
+	 * @return {@code true} for {@link LockMode#EXCLUSIVE} only, unless overridden
+	 */
+	default boolean supports(LockMode mode) {
+		return mode == LockMode.EXCLUSIVE;
+	}
+
+	/**
+	 * Creates the contender of this process for shares of a key: grants that several
+	 * owners have at a time. Its attempts are granted while nobody holds the key
+	 * exclusively, fewer than {@code limit} owners have a share, whatever limit those had
+	 * been granted with, and no exclusive contender is first in the wait queue. Each
+	 * share has an owner id of its own, which {@linkplain OwnerId#isShare() says that it
+	 * is a share}, a lease and an order of its own; it is renewed and released by its
+	 * owner id as an exclusive grant is, and expires alone.
+	 * @param key the key
+	 * @param limit the most shares that there may be with this one, at least 1;
+	 * {@link Integer#MAX_VALUE} for no limit
+	 * @param onNotified the action to run when the store notifies that a share may be
+	 * free, as for {@link #newContender}
+	 * @return the contender, beside those for other limits and the exclusive one of the
+	 * same key
+	 */
+	default LockContender newShareContender(LockKey key, int limit, Runnable onNotified) {
+		throw new UnsupportedOperationException("Store '" + name() + "' has no shares");
+	}
 
 	/**
 	 * Whether a key is granted to one owner at a time. Where it is not, the callers of

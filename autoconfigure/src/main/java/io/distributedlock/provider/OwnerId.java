@@ -21,6 +21,9 @@ public final class OwnerId {
 
 	private static final int DIGITS = 16;
 
+	/** Set in the lower bits of a share's id. */
+	private static final long SHARE = 1;
+
 	/** Kept as numbers, because there is one id for each held lock. */
 	private final long high;
 
@@ -52,6 +55,25 @@ public final class OwnerId {
 	 */
 	public static OwnerId random() {
 		return new OwnerId(RANDOM.nextLong(), RANDOM.nextLong());
+	}
+
+	/**
+	 * Returns an id like this one for a grant of the given kind. The id itself says which
+	 * it is, so that every command that names an owner knows what it is about.
+	 * @param share whether the grant is a share of its key, beside others
+	 * @return the id, with 127 bits of this one
+	 */
+	public OwnerId ofShare(boolean share) {
+		return new OwnerId(this.high, share ? this.low | SHARE : this.low & ~SHARE);
+	}
+
+	/**
+	 * Whether a grant with this id is a share of its key. Ids of processes say nothing by
+	 * it.
+	 * @return {@code false} for an exclusive grant
+	 */
+	public boolean isShare() {
+		return (this.low & SHARE) != 0;
 	}
 
 	/**
