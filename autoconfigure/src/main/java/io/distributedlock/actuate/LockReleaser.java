@@ -1,6 +1,7 @@
 package io.distributedlock.actuate;
 
 import java.time.Duration;
+import java.util.List;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -60,10 +61,12 @@ record LockReleaser(Duration timeout) {
 	}
 
 	private ForcedRelease release(LockInspector inspector, LockKey key, FencingToken token) {
-		StoredLock lock = inspector.find(key, this.timeout).orElse(null);
-		if (lock == null) {
+		List<StoredLock> locks = inspector.findAll(key, this.timeout);
+		if (locks.isEmpty()) {
 			return NOT_HELD;
 		}
+		// One of the shares, if there are several grants.
+		StoredLock lock = locks.stream().filter((one) -> one.isGrantOf(token)).findFirst().orElse(locks.get(0));
 		if (lock.holder().released()) {
 			return new ForcedRelease(Outcome.KEPT,
 					"No process holds the lock, which is kept for the rest of its minHold"

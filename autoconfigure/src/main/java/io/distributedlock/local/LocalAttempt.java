@@ -11,12 +11,12 @@ import io.distributedlock.provider.OwnerId;
  * @param key the key
  * @param owner the owner id to be granted
  * @param lease how long the grant lasts unless renewed
- * @param process the id of the process that attempts
- * @param label the name of that process, for people to read
- * @param contender the number of the contender; later contenders have higher numbers
- * @param willWait whether the process joins the wait queue if the key is busy
- * @param changed the signal that is run when the key is reserved for the process
+ * @param contender who attempts
+ * @param label the name of its process, for people to read
+ * @param number the number of the contender; later contenders have higher numbers
+ * @param willWait whether the contender joins the wait queue if the key is busy
+ * @param changed the signal that is run when the key is reserved for the contender
  */
-record LocalAttempt(LockKey key, OwnerId owner, Duration lease, OwnerId process, String label, long contender,
-		boolean willWait, Runnable changed) {
+record LocalAttempt(LockKey key, OwnerId owner, Duration lease, LocalLock.Contender contender, String label,
+		long number, boolean willWait, Runnable changed) {
 }

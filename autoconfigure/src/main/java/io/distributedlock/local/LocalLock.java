@@ -1,10 +1,11 @@
 package io.distributedlock.local;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
@@ -19,9 +20,14 @@ import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.StoredLock;
 
 /**
- * The entry of one key in a {@link LocalStore}: the grant, the reservation, and the wait
- * queue of processes in order of arrival. Accessed only within the store's atomic step
+ * The entry of one key in a {@link LocalStore}: the grants, the reservation, and the wait
+ * queue of contenders in order of arrival. Accessed only within the store's atomic step
  * for that key; all times are nanoseconds of the store's clock.
+ * <p>
+ * A key that is free, or reserved for the contender, is granted exclusively. A share is
+ * granted beside other shares, as many as its own limit allows, to a contender before
+ * which none waits: so readers that come do not keep out a writer that waits. Each share
+ * that is granted reserves the next one for the contender behind it, if that wants one.
  */
 final class LocalLock {
 
@@ -31,39 +37,81 @@ final class LocalLock {
 
 	private static final long ENTRY_LIFE_NANOS = 3 * POLL_BOUND_NANOS;
 
-	private final Map<OwnerId, QueuedProcess> waitQueue = new LinkedHashMap<>(4);
+	private final Map<Contender, QueueEntry> waitQueue = new LinkedHashMap<>(4);
 
-	private @Nullable Holding holding;
+	/** The only grant, or shares: never an exclusive grant beside another one. */
+	private final List<Holding> holdings = new ArrayList<>(1);
 
-	/** The process for which the key is reserved. */
-	private @Nullable OwnerId reserved;
+	/** The contender for which the key, or a share of it, is reserved. */
+	private @Nullable Contender reserved;
 
 	private long reservedUntilNanos;
 
-	AttemptResult attempt(LocalAttempt attempt, LongSupplier orders, long nowNanos) {
+	AttemptResult attempt(LocalAttempt attempt, LongSupplier orders, long nowNanos, List<Runnable> signals) {
 		removeExpired(nowNanos);
-		Holding present = this.holding;
-		if (present != null && present.isOf(attempt.owner())) {
-			return granted(attempt, present, nowNanos);
+		Contender contender = attempt.contender();
+		Holding own = find(attempt.owner());
+		if (own != null) {
+			return granted(attempt, own, nowNanos);
 		}
-		if (present == null && (this.reserved == null || this.reserved.equals(attempt.process()))) {
-			this.waitQueue.remove(attempt.process());
+		if (hasPlaceFor(contender) && isNext(contender)) {
+			this.waitQueue.remove(contender);
 			this.reserved = null;
-			Holding begun = new Holding(attempt.owner(), attempt.process(), attempt.label(), orders.getAsLong(),
-					nowNanos, nowNanos + attempt.lease().toNanos());
-			this.holding = begun;
+			Holding begun = new Holding(attempt.owner(), contender, attempt.label(), orders.getAsLong(), nowNanos,
+					nowNanos + attempt.lease().toNanos());
+			this.holdings.add(begun);
+			if (contender.isShare()) {
+				reserveForNext(contender, nowNanos, signals);
+			}
 			return granted(attempt, begun, nowNanos);
 		}
 		if (attempt.willWait()) {
-			this.waitQueue.compute(attempt.process(),
-					(process, former) -> new QueuedProcess(
-							(former != null) ? Math.max(former.contender, attempt.contender()) : attempt.contender(),
+			this.waitQueue.compute(contender,
+					(same, former) -> new QueueEntry(
+							(former != null) ? Math.max(former.number, attempt.number()) : attempt.number(),
 							attempt.changed(), nowNanos + ENTRY_LIFE_NANOS, false));
 		}
-		return (present != null)
-				? new AttemptResult.Busy(Duration.ofNanos(Math.min(present.untilNanos - nowNanos, POLL_BOUND_NANOS)),
-						present.describeHolder(nowNanos))
-				: new AttemptResult.Busy(Duration.ofNanos(this.reservedUntilNanos - nowNanos), null);
+		if (this.reserved == null && hasPlaceFor(contender)) {
+			reserveForNext(contender, nowNanos, signals);
+		}
+		return busy(contender, nowNanos);
+	}
+
+	/** Whether the present grants leave a place for one of a contender. */
+	private boolean hasPlaceFor(Contender contender) {
+		return this.holdings.isEmpty()
+				|| (contender.isShare() && isShared() && this.holdings.size() < contender.limit());
+	}
+
+	private boolean isShared() {
+		return !this.holdings.isEmpty() && this.holdings.get(0).contender.isShare();
+	}
+
+	/** Whether no contender comes before one. */
+	private boolean isNext(Contender contender) {
+		if (this.reserved != null || !contender.isShare()) {
+			return this.reserved == null || this.reserved.equals(contender);
+		}
+		for (Map.Entry<Contender, QueueEntry> queued : this.waitQueue.entrySet()) {
+			if (queued.getKey().equals(contender)) {
+				return true;
+			}
+			if (!queued.getValue().reservedBefore) {
+				return false;
+			}
+		}
+		return true;
+	}
+
+	private AttemptResult busy(Contender contender, long nowNanos) {
+		Comparator<Holding> byEnd = Comparator.comparingLong((holding) -> holding.untilNanos - nowNanos);
+		// A share needs one of the others to end, an exclusive grant all of them.
+		return this.holdings.stream()
+			.min(contender.isShare() ? byEnd : byEnd.reversed())
+			.map((holding) -> new AttemptResult.Busy(
+					Duration.ofNanos(Math.min(holding.untilNanos - nowNanos, POLL_BOUND_NANOS)),
+					holding.describeHolder(nowNanos)))
+			.orElseGet(() -> new AttemptResult.Busy(Duration.ofNanos(this.reservedUntilNanos - nowNanos), null));
 	}
 
 	private static AttemptResult granted(LocalAttempt attempt, Holding holding, long nowNanos) {
@@ -71,61 +119,82 @@ final class LocalLock {
 				Duration.ofNanos(holding.untilNanos - nowNanos)));
 	}
 
-	/** Describes the present grant, or that of a key that is kept after its release. */
-	Optional<StoredLock> describe(LockKey key, long nowNanos) {
+	private @Nullable Holding find(OwnerId owner) {
+		for (Holding holding : this.holdings) {
+			if (owner.equals(holding.owner)) {
+				return holding;
+			}
+		}
+		return null;
+	}
+
+	/** Describes the present grants, or that of a key that is kept after its release. */
+	List<StoredLock> describe(LockKey key, long nowNanos) {
 		removeExpired(nowNanos);
-		return Optional.ofNullable(this.holding)
+		return this.holdings.stream()
 			.map((present) -> new StoredLock(key.encoded(), present.owner, present.order,
-					present.describeHolder(nowNanos)));
+					present.describeHolder(nowNanos)))
+			.toList();
 	}
 
 	boolean renew(OwnerId owner, Duration lease, long nowNanos) {
 		removeExpired(nowNanos);
-		if (this.holding == null || !this.holding.isOf(owner)) {
-			return false;
+		Holding present = find(owner);
+		if (present != null) {
+			this.holdings.set(this.holdings.indexOf(present), present.lasting(owner, nowNanos + lease.toNanos()));
 		}
-		this.holding = this.holding.lasting(owner, nowNanos + lease.toNanos());
-		return true;
+		return present != null;
 	}
 
 	ReleaseOutcome release(OwnerId owner, Duration keepFor, long nowNanos, List<Runnable> signals) {
-		Holding present = this.holding;
-		if (present == null || !present.isOf(owner)) {
+		Holding present = find(owner);
+		if (present == null) {
 			return ReleaseOutcome.NOT_HELD;
 		}
+		this.holdings.remove(present);
+		removeExpired(nowNanos);
 		if (keepFor.isZero()) {
-			this.holding = null;
-			reserveForNext(present.process, nowNanos, signals);
+			if (this.reserved == null) {
+				reserveForNext(present.contender, nowNanos, signals);
+			}
 		}
 		else {
-			this.holding = present.lasting(null, nowNanos + keepFor.toNanos());
+			this.holdings.add(present.lasting(null, nowNanos + keepFor.toNanos()));
 			this.waitQueue.values().forEach((entry) -> signals.add(entry.changed));
 		}
 		return ReleaseOutcome.RELEASED;
 	}
 
 	/** Leaves the entry alone if a later contender of the process uses it. */
-	ReleaseOutcome withdraw(OwnerId process, long contender, long nowNanos, List<Runnable> signals) {
-		QueuedProcess entry = this.waitQueue.get(process);
-		if (entry == null || entry.contender > contender) {
+	ReleaseOutcome withdraw(Contender contender, long number, long nowNanos, List<Runnable> signals) {
+		QueueEntry entry = this.waitQueue.get(contender);
+		if (entry == null || entry.number > number) {
 			return ReleaseOutcome.NOT_HELD;
 		}
-		this.waitQueue.remove(process);
-		if (process.equals(this.reserved)) {
-			reserveForNext(process, nowNanos, signals);
+		this.waitQueue.remove(contender);
+		if (contender.equals(this.reserved) || (this.reserved == null && isShared())) {
+			reserveForNext(contender, nowNanos, signals);
 		}
 		return ReleaseOutcome.RELEASED;
 	}
 
-	private void reserveForNext(OwnerId leaving, long nowNanos, List<Runnable> signals) {
+	/**
+	 * Reserves the key, or the next share of it, for the first in the queue. One that has
+	 * no place yet comes next all the same.
+	 * @param leaving who is not meant, unless it waits for a further share
+	 */
+	private void reserveForNext(Contender leaving, long nowNanos, List<Runnable> signals) {
 		this.reserved = null;
 		removeExpired(nowNanos);
-		for (Map.Entry<OwnerId, QueuedProcess> queued : this.waitQueue.entrySet()) {
-			if (!queued.getValue().reservedBefore && !queued.getKey().equals(leaving)) {
-				this.reserved = queued.getKey();
-				this.reservedUntilNanos = nowNanos + GRACE_NANOS;
-				queued.setValue(queued.getValue().reservedUntil(this.reservedUntilNanos));
-				signals.add(queued.getValue().changed);
+		for (Map.Entry<Contender, QueueEntry> queued : this.waitQueue.entrySet()) {
+			Contender next = queued.getKey();
+			if (!queued.getValue().reservedBefore && (next.isShare() || !next.equals(leaving))) {
+				if (hasPlaceFor(next)) {
+					this.reserved = next;
+					this.reservedUntilNanos = nowNanos + GRACE_NANOS;
+					queued.setValue(queued.getValue().reservedUntil(this.reservedUntilNanos));
+					signals.add(queued.getValue().changed);
+				}
 				return;
 			}
 		}
@@ -134,24 +203,35 @@ final class LocalLock {
 
 	boolean expire(long nowNanos) {
 		removeExpired(nowNanos);
-		boolean held = this.holding != null;
-		this.holding = null;
+		boolean held = !this.holdings.isEmpty();
+		this.holdings.clear();
 		return held;
 	}
 
 	boolean isEmpty(long nowNanos) {
 		removeExpired(nowNanos);
-		return this.holding == null && this.reserved == null && this.waitQueue.isEmpty();
+		return this.holdings.isEmpty() && this.reserved == null && this.waitQueue.isEmpty();
 	}
 
 	private void removeExpired(long nowNanos) {
-		if (this.holding != null && nowNanos - this.holding.untilNanos >= 0) {
-			this.holding = null;
-		}
+		this.holdings.removeIf((holding) -> nowNanos - holding.untilNanos >= 0);
 		if (this.reserved != null && nowNanos - this.reservedUntilNanos >= 0) {
 			this.reserved = null;
 		}
 		this.waitQueue.values().removeIf((entry) -> nowNanos - entry.untilNanos >= 0);
+	}
+
+	/**
+	 * Who contends: a process for the whole key, or for shares with a limit.
+	 *
+	 * @param limit the most shares that there may be with its own, 0 for the whole key
+	 */
+	record Contender(OwnerId process, int limit) {
+
+		boolean isShare() {
+			return this.limit > 0;
+		}
+
 	}
 
 	/**
@@ -160,15 +240,11 @@ final class LocalLock {
 	 * @param owner {@code null} while the key is kept after its release: no process owns
 	 * it
 	 */
-	private record Holding(@Nullable OwnerId owner, OwnerId process, String label, long order, long sinceNanos,
+	private record Holding(@Nullable OwnerId owner, Contender contender, String label, long order, long sinceNanos,
 			long untilNanos) {
 
-		boolean isOf(OwnerId candidate) {
-			return candidate.equals(this.owner);
-		}
-
 		Holding lasting(@Nullable OwnerId owner, long untilNanos) {
-			return new Holding(owner, this.process, this.label, this.order, this.sinceNanos, untilNanos);
+			return new Holding(owner, this.contender, this.label, this.order, this.sinceNanos, untilNanos);
 		}
 
 		LockHolder describeHolder(long nowNanos) {
@@ -181,18 +257,18 @@ final class LocalLock {
 	}
 
 	/**
-	 * The entry of a process in the wait queue.
+	 * The entry of a contender in the wait queue.
 	 *
-	 * @param contender the latest contender that uses it
+	 * @param number the number of the latest contender that uses it
 	 * @param changed the signal of that contender
 	 * @param untilNanos when it expires
 	 * @param reservedBefore whether the process has not attempted since the key was last
 	 * reserved for it, which would show that it is alive
 	 */
-	private record QueuedProcess(long contender, Runnable changed, long untilNanos, boolean reservedBefore) {
+	private record QueueEntry(long number, Runnable changed, long untilNanos, boolean reservedBefore) {
 
-		QueuedProcess reservedUntil(long nanos) {
-			return new QueuedProcess(this.contender, this.changed,
+		QueueEntry reservedUntil(long nanos) {
+			return new QueueEntry(this.number, this.changed,
 					(nanos - this.untilNanos > 0) ? nanos : this.untilNanos, true);
 		}
 

@@ -8,6 +8,7 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.distributedlock.LockKey;
+import io.distributedlock.LockMode;
 import io.distributedlock.provider.AnsweredStoreCall;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockContender;
@@ -64,9 +65,22 @@ public final class LocalLockProvider implements LockProvider, LockInspector {
 	}
 
 	@Override
+	public boolean supports(LockMode mode) {
+		return true;
+	}
+
+	@Override
 	public LockContender newContender(LockKey key, Runnable onNotified) {
+		return newContender(key, new LocalLock.Contender(this.process, 0), onNotified);
+	}
+
+	@Override
+	public LockContender newShareContender(LockKey key, int limit, Runnable onNotified) {
+		return newContender(key, new LocalLock.Contender(this.process, limit), onNotified);
+	}
+
+	private LockContender newContender(LockKey key, LocalLock.Contender self, Runnable onNotified) {
 		LocalStore shared = this.store;
-		OwnerId self = this.process;
 		long number = this.contenders.incrementAndGet();
 		return new LockContender() {
 
@@ -108,6 +122,11 @@ public final class LocalLockProvider implements LockProvider, LockInspector {
 
 	@Override
 	public Optional<StoredLock> find(LockKey key, Duration timeout) {
+		return this.store.find(key).stream().findFirst();
+	}
+
+	@Override
+	public List<StoredLock> findAll(LockKey key, Duration timeout) {
 		return this.store.find(key);
 	}
 

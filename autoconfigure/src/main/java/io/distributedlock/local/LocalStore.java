@@ -6,7 +6,6 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -71,7 +70,11 @@ public final class LocalStore {
 
 	AttemptResult attempt(LocalAttempt attempt) {
 		sweepAtTimes();
-		return step(attempt.key(), (entry, now) -> entry.attempt(attempt, () -> this.orders.next(now / 1000), now));
+		List<Runnable> signals = new ArrayList<>(1);
+		AttemptResult result = step(attempt.key(),
+				(entry, now) -> entry.attempt(attempt, () -> this.orders.next(now / 1000), now, signals));
+		signals.forEach(Runnable::run);
+		return result;
 	}
 
 	boolean renew(LockKey key, OwnerId owner, Duration lease) {
@@ -85,9 +88,9 @@ public final class LocalStore {
 		return outcome;
 	}
 
-	ReleaseOutcome withdraw(LockKey key, OwnerId process, long contender) {
+	ReleaseOutcome withdraw(LockKey key, LocalLock.Contender contender, long number) {
 		List<Runnable> signals = new ArrayList<>(1);
-		ReleaseOutcome outcome = step(key, (entry, now) -> entry.withdraw(process, contender, now, signals));
+		ReleaseOutcome outcome = step(key, (entry, now) -> entry.withdraw(contender, number, now, signals));
 		signals.forEach(Runnable::run);
 		return outcome;
 	}
@@ -96,8 +99,8 @@ public final class LocalStore {
 		return step(key, LocalLock::expire);
 	}
 
-	/** Finds the present grant of a key. */
-	Optional<StoredLock> find(LockKey key) {
+	/** Finds the present grant of a key, or the shares of it. */
+	List<StoredLock> find(LockKey key) {
 		return step(key, (entry, now) -> entry.describe(key, now));
 	}
 

@@ -21,14 +21,26 @@ public interface LockInspector {
 	 * Finds the present grant of a key, without changing anything.
 	 * @param key the key
 	 * @param timeout how long the call may take
-	 * @return the lock; empty if it is free, expired or only reserved
+	 * @return the lock, or any of its shares; empty if it is free, expired or only
+	 * reserved
 	 * @throws LockException if the store could not answer
 	 */
 	Optional<StoredLock> find(LockKey key, Duration timeout);
 
 	/**
+	 * Finds the present grants of a key, of which there are several if they are shares.
+	 * @param key the key
+	 * @param timeout how long the call may take
+	 * @return the grants; empty if the key is free, expired or only reserved
+	 * @throws LockException if the store could not answer
+	 */
+	default List<StoredLock> findAll(LockKey key, Duration timeout) {
+		return find(key, timeout).stream().toList();
+	}
+
+	/**
 	 * Lists the locks of all processes that share the key prefix, in the order of their
-	 * keys, where the store can do so cheaply.
+	 * keys, each share for itself, where the store can do so cheaply.
 	 * @param limit how many locks are listed at most
 	 * @param timeout how long the call may take
 	 * @return the locks; empty, without a call, for a store that cannot list them

@@ -50,11 +50,11 @@ public final class OwnerId {
 	}
 
 	/**
-	 * Creates a new id.
+	 * Creates a new id of an exclusive grant, or of a process.
 	 * @return an id from a cryptographically strong source, different from every other
 	 */
 	public static OwnerId random() {
-		return new OwnerId(RANDOM.nextLong(), RANDOM.nextLong());
+		return new OwnerId(RANDOM.nextLong(), RANDOM.nextLong()).ofShare(false);
 	}
 
 	/**
@@ -68,8 +68,7 @@ public final class OwnerId {
 	}
 
 	/**
-	 * Whether a grant with this id is a share of its key. Ids of processes say nothing by
-	 * it.
+	 * Whether a grant with this id is a share of its key.
 	 * @return {@code false} for an exclusive grant
 	 */
 	public boolean isShare() {

@@ -37,6 +37,8 @@ public final class ContractProcess implements AutoCloseable {
 
 	private final Map<LockKey, LockContender> contenders = new ConcurrentHashMap<>();
 
+	private final Map<LockKey, Map<Integer, LockContender>> shareContenders = new ConcurrentHashMap<>();
+
 	private final LockTimer timer = new LockTimer();
 
 	private final CountingLockProvider provider;
@@ -98,6 +100,42 @@ public final class ContractProcess implements AutoCloseable {
 		return this.contenders.computeIfAbsent(key, (k) -> this.provider.newContender(k, () -> {
 			// Signals are hints: the contract repeats its attempts by itself.
 		}));
+	}
+
+	/** Sends one attempt for a share with a fresh owner. */
+	AttemptResult attemptShare(LockKey key, int limit, boolean willWait) {
+		return attemptShare(key, limit, OwnerId.random().ofShare(true), LEASE, willWait);
+	}
+
+	AttemptResult attemptShare(LockKey key, int limit, OwnerId owner, Duration lease, boolean willWait) {
+		return StoreCalls.resultOf(shareContender(key, limit).attempt(owner, lease, willWait, TIMEOUT), TIMEOUT);
+	}
+
+	private LockContender shareContender(LockKey key, int limit) {
+		return this.shareContenders.computeIfAbsent(key, (k) -> new ConcurrentHashMap<>())
+			.computeIfAbsent(limit, (number) -> this.provider.newShareContender(key, number, () -> {
+				// Signals are hints: the contract repeats its attempts by itself.
+			}));
+	}
+
+	/** Acquires a share by one attempt; fails if it is busy. */
+	LockGrant acquireShare(LockKey key, int limit) {
+		return granted(attemptShare(key, limit, false));
+	}
+
+	/** Returns whether one attempt without a wait finds no share free. */
+	boolean isShareBusy(LockKey key, int limit) {
+		return attemptShare(key, limit, false) instanceof AttemptResult.Busy;
+	}
+
+	/** Joins the wait queue for a share; fails if one is free. */
+	void enqueueShare(LockKey key, int limit) {
+		busy(attemptShare(key, limit, true));
+	}
+
+	/** Withdraws this process's entry for shares from the wait queue of a key. */
+	ReleaseOutcome withdrawShare(LockKey key, int limit) {
+		return StoreCalls.outcomeOf(shareContender(key, limit).withdraw(TIMEOUT), TIMEOUT);
 	}
 
 	/**
@@ -205,6 +243,7 @@ public final class ContractProcess implements AutoCloseable {
 			this.template.close();
 		}
 		this.contenders.values().forEach(LockContender::close);
+		this.shareContenders.values().forEach((all) -> all.values().forEach(LockContender::close));
 		this.timer.close();
 	}
 

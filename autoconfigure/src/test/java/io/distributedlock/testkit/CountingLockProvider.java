@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
 import io.distributedlock.LockKey;
+import io.distributedlock.LockMode;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
@@ -91,6 +92,16 @@ final class CountingLockProvider implements LockProvider {
 	@Override
 	public LockContender newContender(LockKey key, Runnable onNotified) {
 		return new CountingContender(this.provider.newContender(key, onNotified));
+	}
+
+	@Override
+	public boolean supports(LockMode mode) {
+		return this.provider.supports(mode);
+	}
+
+	@Override
+	public LockContender newShareContender(LockKey key, int limit, Runnable onNotified) {
+		return new CountingContender(this.provider.newShareContender(key, limit, onNotified));
 	}
 
 	@Override

@@ -55,6 +55,9 @@ import io.distributedlock.provider.LockProvider;
  * <li><b>MinHold</b> (commands and engine): within a shortest hold a key is granted once,
  * whatever becomes of its holder; a store that cannot keep a released key refuses
  * it.</li>
+ * <li><b>Shared</b> (commands and engine): shares of a key are granted beside each other
+ * and never beside an exclusive grant, permits up to their limit, and a process that
+ * waits for the whole key is not starved; a store without shares refuses them.</li>
  * <li><b>Lifecycle</b> (engine): shutdown refuses waiters and keeps running bodies
  * locked, and released keys leave no entry.</li>
  * </ul>
@@ -65,7 +68,7 @@ import io.distributedlock.provider.LockProvider;
 public abstract class LockProviderContract extends AbstractContract
 		implements GrantContract, OwnerContract, ReservationContract, KeyContract, ExclusionContract, WaitContract,
 		LeaseContract, LossContract, ScopeContract, InterruptContract, MultiKeyContract, AsyncContract,
-		JavaLockContract, LifecycleContract, HandOffContract, MinHoldContract {
+		JavaLockContract, LifecycleContract, HandOffContract, MinHoldContract, SharedContract {
 
 	@Override
 	public final ContractProcess process() {
