@@ -104,7 +104,7 @@ final class LockEngine {
 				: WaitBudget.of(wait, settings.callTimeout(), now);
 		if (keys.size() == 1) {
 			return new KeyRequest(this.context, this.queues, keys.get(0), terms, budget, runner, true,
-					this.context.events().acquireStarted(keys.get(0)));
+					this.context.events().acquireStarted(keys.get(0), terms.mode()));
 		}
 		MultiKeyRequest multiKeyRequest = new MultiKeyRequest(this.context, this.queues, keys, terms, budget, runner,
 				this::ended);
