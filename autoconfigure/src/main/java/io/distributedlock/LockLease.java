@@ -25,7 +25,8 @@ public interface LockLease extends AutoCloseable {
 	List<LockKey> keys();
 
 	/**
-	 * Returns the fencing token of the only key.
+	 * Returns the fencing token of the only key. Shares that several calls of a process
+	 * have together have one token; fences take no notice of shares.
 	 * @return the token; the same for the whole hold, and after it
 	 * @throws IllegalStateException if several keys are held
 	 */

@@ -29,7 +29,7 @@ public final class RequestCheck {
 	public static LockConfigurationException unsupported(LockMode mode, LockProvider provider, String what) {
 		return new LockConfigurationException(LockError.MODE_UNSUPPORTED,
 				what + " in the mode " + mode + ", in which the store '" + provider.name() + "' grants no locks",
-				"Request the lock exclusively, or keep it in a store that has this mode (docs/stores.md)");
+				"Request the lock exclusively, or keep it in a store that has this mode (docs/choosing-a-store.md)");
 	}
 
 	/**
