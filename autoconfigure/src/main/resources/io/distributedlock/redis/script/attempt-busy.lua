@@ -22,7 +22,7 @@ else
   return busy(value, process, entry, now, left)
 end
 local order = next_order(now)
-if remaining then
+if remaining and type(order) == 'number' then
   return {order, remaining}
 end
 return order

@@ -76,11 +76,12 @@ local function busy(value, process, entry, now, left)
   return {0, header, left or redis.call('PTTL', KEYS[1]), now, score, missed}
 end
 
--- Returns the order of a grant.
+-- Returns the order of a grant, or the error of the server.
 local function next_order(now)
-  if redis.call('ZADD', KEYS[2], 'GT', 'CH', now, ORDER_MEMBER) == 0 then
-    return tonumber(redis.call('ZINCRBY', KEYS[2], 1, ORDER_MEMBER))
+  local added = redis.pcall('ZADD', KEYS[2], 'GT', 'CH', now, ORDER_MEMBER)
+  if type(added) == 'table' then
+    return added
   end
-  return now
+  return added == 1 and now or tonumber(redis.call('ZINCRBY', KEYS[2], 1, ORDER_MEMBER))
 end
 

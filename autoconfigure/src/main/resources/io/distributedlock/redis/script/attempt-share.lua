@@ -43,6 +43,9 @@ if not free then
   return busy(value, process, entry, now, left)
 end
 local order = next_order(now)
+if type(order) == 'table' then
+  return order
+end
 local ends = now + ARGV[2] * 1000
 queue = without(queue, process)
 local notified = count + 1 < limit and may_want_share(queue)
