@@ -2,6 +2,8 @@ package io.distributedlock.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
@@ -32,6 +34,9 @@ public final class AttemptReply {
 	private static final int GRANT_SECOND_END = GRANT_SECOND + RedisLayout.GRANT_SECOND_LENGTH;
 
 	private static final int LABEL = RedisLayout.HELD_HEADER_LENGTH;
+
+	/** The values that {@code inspect.lua} replies for each grant. */
+	private static final int INSPECTED = 5;
 
 	private final ScriptReply reply;
 
@@ -134,7 +139,7 @@ public final class AttemptReply {
 	 */
 	public @Nullable LockHolder holder() {
 		boolean kept = State.KEPT.isOf(this.value);
-		if (!(kept || State.HELD.isOf(this.value)) || this.value.length() < LABEL) {
+		if (!(kept || State.HELD.isOf(this.value) || State.SHARED.isOf(this.value)) || this.value.length() < LABEL) {
 			return null;
 		}
 		long remainingMillis = this.reply.number(2);
@@ -145,13 +150,22 @@ public final class AttemptReply {
 	}
 
 	/**
-	 * The lock as operators see it; {@code null} if it is reserved or free. Redis does
-	 * not keep its order.
+	 * Reads the reply of {@code inspect.lua}: the lock as operators see it, or its
+	 * shares. Redis keeps the order of a share only.
+	 * @return the grants; empty if the lock is reserved or free
 	 */
-	public @Nullable StoredLock stored(LockKey key) {
-		LockHolder holder = holder();
-		return (holder != null) ? new StoredLock(key.encoded(), isHeld() ? new OwnerId(owner()) : null, null, holder)
-				: null;
+	public static List<StoredLock> stored(ScriptReply reply, LockKey key) {
+		List<StoredLock> locks = new ArrayList<>();
+		for (int from = 0; from < reply.values().size(); from += INSPECTED) {
+			AttemptReply one = new AttemptReply(
+					new ScriptReply(reply.values().subList(from, from + INSPECTED), true));
+			LockHolder holder = one.holder();
+			if (holder != null) {
+				locks.add(new StoredLock(key.encoded(), one.isHeld() ? new OwnerId(one.owner()) : null,
+						(one.score() > 0) ? one.score() : null, holder));
+			}
+		}
+		return locks;
 	}
 
 	private @Nullable Duration heldFor(String grantSecond) {

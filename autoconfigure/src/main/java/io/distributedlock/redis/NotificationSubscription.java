@@ -2,12 +2,13 @@ package io.distributedlock.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Consumer;
+import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -18,8 +19,8 @@ import io.distributedlock.provider.LockTimer;
 import io.distributedlock.redis.script.SubscribedConnection;
 
 /**
- * This process's subscription to its one channel, on which it is notified of locks that
- * are reserved for it. The subscription begins with the first contender that has to wait.
+ * This process's subscription to its two channels, on which it is notified of locks that
+ * are reserved for it, and of shares that may be free. The subscription begins with the first contender that has to wait.
  * After a broken connection Lettuce subscribes again by itself. With Jedis, and after the
  * connection factory was stopped and started, the next waiting contender subscribes
  * again. A contender that was not notified {@linkplain #replace() replaces} a connection
@@ -35,11 +36,11 @@ final class NotificationSubscription implements AutoCloseable {
 
 	private final Supplier<SubscribedConnection> connections;
 
-	private final String channel;
+	private final List<byte[]> channels;
 
-	private final RedisContenderRegistry contenders;
+	private final Runnable onSubscribed;
 
-	private final Consumer<byte[]> messages;
+	private final BiConsumer<byte[], byte[]> messages;
 
 	private final ReentrantLock lock = new ReentrantLock();
 
@@ -60,17 +61,18 @@ final class NotificationSubscription implements AutoCloseable {
 
 	/**
 	 * Creates a subscription that is not active.
-	 * @param messages receives each message, also late ones of a connection that was
-	 * replaced; must not block
+	 * @param messages receives the channel and the text of each message, also late ones
+	 * of a connection that was replaced; must not block
+	 * @param onSubscribed runs each time the subscription becomes active; must not block
 	 */
-	NotificationSubscription(Supplier<SubscribedConnection> connections, String channel, Consumer<byte[]> messages,
-			RedisContenderRegistry contenders, LockTimer timer) {
+	NotificationSubscription(Supplier<SubscribedConnection> connections, List<String> channels,
+			BiConsumer<byte[], byte[]> messages, Runnable onSubscribed, LockTimer timer) {
 		this.connections = connections;
-		this.channel = channel;
-		this.contenders = contenders;
+		this.channels = channels.stream().map((channel) -> channel.getBytes(StandardCharsets.UTF_8)).toList();
+		this.onSubscribed = onSubscribed;
 		this.timer = timer;
 		this.messages = messages;
-		this.pause = new SubscriptionPause(channel);
+		this.pause = new SubscriptionPause(channels.get(0));
 	}
 
 	/** Whether notifications arrive, as far as this process knows. */
@@ -183,7 +185,7 @@ final class NotificationSubscription implements AutoCloseable {
 			opened = this.connections.get();
 			if (keep(opened)) {
 				SubscribedConnection confirmed = opened;
-				opened.subscribe(this.channel.getBytes(StandardCharsets.UTF_8), () -> subscribed(confirmed),
+				opened.subscribe(this.channels, () -> subscribed(confirmed),
 						this.messages.andThen(this.pause::recordMessage));
 			}
 		}
@@ -252,7 +254,7 @@ final class NotificationSubscription implements AutoCloseable {
 			confirmed.abandon();
 			return;
 		}
-		this.contenders.subscribed();
+		this.onSubscribed.run();
 		endWaits();
 	}
 

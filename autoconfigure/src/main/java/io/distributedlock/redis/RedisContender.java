@@ -44,6 +44,9 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 
 	private final RedisLockKeys keys;
 
+	/** The most shares that there may be with its own, 0 for an exclusive grant. */
+	private final int limit;
+
 	private final RedisLockRecipe repository;
 
 	private final NotificationSubscription subscription;
@@ -74,12 +77,15 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 
 	/**
 	 * Creates a contender without an entry in the wait queue.
+	 * @param limit the most shares that there may be with its own, 0 for an exclusive
+	 * grant
 	 * @param changed causes the next attempt; must not block
 	 */
-	RedisContender(LockKey key, RedisLockKeys keys, RedisLockRecipe repository, NotificationSubscription subscription,
-			RedisContenderRegistry contenders, Runnable changed) {
+	RedisContender(LockKey key, RedisLockKeys keys, int limit, RedisLockRecipe repository,
+			NotificationSubscription subscription, RedisContenderRegistry contenders, Runnable changed) {
 		this.key = key;
 		this.keys = keys;
+		this.limit = limit;
 		this.repository = repository;
 		this.subscription = subscription;
 		this.contenders = contenders;
@@ -174,7 +180,7 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 		if (this.current != attempt) {
 			return RedisLockRecipe.NO_ENTRY;
 		}
-		if (attempt.probablyFree && this.entry.score() > 0) {
+		if (this.limit == 0 && attempt.probablyFree && this.entry.score() > 0) {
 			attempt.header = this.entry.header();
 		}
 		this.queued = true;
@@ -251,6 +257,11 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 			// is then unwanted, and withdrawn as such.
 			this.contenders.remove(this);
 		}
+		if (this.limit > 0 && this.contenders.notify(lockName())) {
+			// A contender with another limit has the same entry.
+			withdrawn(withdrawal, ReleaseOutcome.RELEASED);
+			return AnsweredStoreCall.of(ReleaseOutcome.RELEASED);
+		}
 		return this.repository.withdraw(this.keys, timeout, (outcome) -> withdrawn(withdrawal, outcome));
 	}
 
@@ -297,6 +308,11 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 		private void send(boolean enqueue) {
 			this.enqueues = enqueue;
 			long entry = enqueue ? enqueue(this) : RedisLockRecipe.NO_ENTRY;
+			if (RedisContender.this.limit > 0) {
+				RedisContender.this.repository.attemptShare(RedisContender.this.keys, this.owner, this.lease,
+						RedisContender.this.limit, entry, this.deadline, this);
+				return;
+			}
 			RedisContender.this.repository.attempt(RedisContender.this.keys, this.owner, this.lease, entry,
 					this.header.isEmpty() ? "" : this.header.substring(0, RedisLayout.RESERVED_HEADER_LENGTH),
 					this.probablyFree, this.deadline, this);
@@ -308,6 +324,10 @@ final class RedisContender implements LockContender, RedisContenderRegistry.Cont
 			reply.requireReliable();
 			if (reply.isGranted()) {
 				recordGrant(this);
+				if (RedisContender.this.limit > 0) {
+					// Those with other limits had the same entry in the wait queue.
+					RedisContender.this.contenders.notify(lockName());
+				}
 				call().complete(new AttemptResult.Granted(
 						new LockGrant(RedisContender.this.key, this.owner, reply.order(), reply.validity(this.lease))));
 				return;

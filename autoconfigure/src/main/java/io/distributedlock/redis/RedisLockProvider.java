@@ -2,6 +2,7 @@ package io.distributedlock.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -11,6 +12,7 @@ import org.apache.commons.logging.LogFactory;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import io.distributedlock.LockKey;
+import io.distributedlock.LockMode;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.AnsweredStoreCall;
 import io.distributedlock.provider.Deadline;
@@ -54,7 +56,10 @@ public final class RedisLockProvider implements LockProvider, LockInspector, Aut
 
 	private static final Log logger = LogFactory.getLog(RedisLockProvider.class);
 
-	private final String process = OwnerId.random().text();
+	private final OwnerId process = OwnerId.random();
+
+	/** The id of this process as a contender for shares. */
+	private final OwnerId shareProcess = this.process.ofShare(true);
 
 	private final RedisLayout layout;
 
@@ -68,9 +73,13 @@ public final class RedisLockProvider implements LockProvider, LockInspector, Aut
 
 	private final RedisLockRecipe repository;
 
+	private final RedisLockRecipe shareRepository;
+
 	private final RedisRenewal renewal;
 
 	private final RedisContenderRegistry contenders = new RedisContenderRegistry();
+
+	private final RedisContenderRegistry shareContenders = new RedisContenderRegistry();
 
 	private final NotificationSubscription subscription;
 
@@ -101,11 +110,16 @@ public final class RedisLockProvider implements LockProvider, LockInspector, Aut
 		this.startCheck = new StartCheck(this.executor, this.layout, this.timer, servers, severalServers);
 		this.inspector = new ServerInspector(this.executor, this.layout);
 		String channelPrefix = this.layout.channelPrefix();
-		this.repository = new RedisLockRecipe(this.executor, new AttemptGate(this.executor, this.startCheck),
-				new ReservationMonitor(this.timer), this.process, channelPrefix);
+		AttemptGate gate = new AttemptGate(this.executor, this.startCheck);
+		ReservationMonitor reservations = new ReservationMonitor(this.timer);
+		this.repository = new RedisLockRecipe(this.executor, gate, reservations, this.process, channelPrefix);
+		this.shareRepository = new RedisLockRecipe(this.executor, gate, reservations, this.shareProcess, channelPrefix);
 		this.renewal = new RedisRenewal(this.executor, this.layout, this.timer, severalServers);
 		this.subscription = new NotificationSubscription(ScriptExecutorFactory.subscriptions(factory, this.executor),
-				channelPrefix + this.process, this::receive, this.contenders, this.timer);
+				List.of(channelPrefix + this.process, channelPrefix + this.shareProcess), this::receive, () -> {
+					this.contenders.subscribed();
+					this.shareContenders.subscribed();
+				}, this.timer);
 		if (twemproxy) {
 			// Twemproxy closes a connection that subscribes.
 			this.subscription.close();
@@ -113,14 +127,17 @@ public final class RedisLockProvider implements LockProvider, LockInspector, Aut
 	}
 
 	/** Handles a message that may be none of ours: anybody can publish. */
-	private void receive(byte[] message) {
+	private void receive(byte[] channel, byte[] message) {
 		String lockName = new String(message, StandardCharsets.UTF_8);
+		boolean share = new String(channel, StandardCharsets.UTF_8).endsWith(this.shareProcess.text());
+		RedisContenderRegistry registry = share ? this.shareContenders : this.contenders;
+		RedisLockRecipe recipe = share ? this.shareRepository : this.repository;
 		try {
-			if (!this.contenders.notify(lockName)) {
-				this.repository.removeEntry(lockName);
+			if (!registry.notify(lockName)) {
+				recipe.removeEntry(lockName);
 				// A contender that has just claimed the entry is registered now.
-				if (!this.contenders.notify(lockName)) {
-					this.repository.withdrawInBackground(this.layout.keys(lockName));
+				if (!registry.notify(lockName)) {
+					recipe.withdrawInBackground(this.layout.keys(lockName));
 				}
 			}
 		}
@@ -146,7 +163,7 @@ public final class RedisLockProvider implements LockProvider, LockInspector, Aut
 
 	/** The id of this process in wait queues, reservations and its channel. */
 	String process() {
-		return this.process;
+		return this.process.text();
 	}
 
 	NotificationSubscription subscription() {
@@ -160,8 +177,23 @@ public final class RedisLockProvider implements LockProvider, LockInspector, Aut
 
 	@Override
 	public LockContender newContender(LockKey key, Runnable onNotified) {
-		return new RedisContender(key, this.layout.keys(key), this.repository, this.subscription, this.contenders,
+		return new RedisContender(key, this.layout.keys(key), 0, this.repository, this.subscription, this.contenders,
 				onNotified);
+	}
+
+	@Override
+	public boolean supports(LockMode mode) {
+		return true;
+	}
+
+	@Override
+	public LockContender newShareContender(LockKey key, int limit, Runnable onNotified) {
+		return new RedisContender(key, this.layout.keys(key), limit, this.shareRepository, this.subscription,
+				this.shareContenders, onNotified);
+	}
+
+	private RedisLockRecipe repository(OwnerId owner) {
+		return owner.isShare() ? this.shareRepository : this.repository;
 	}
 
 	/**
@@ -197,13 +229,15 @@ public final class RedisLockProvider implements LockProvider, LockInspector, Aut
 
 	@Override
 	public StoreCall<ReleaseOutcome> release(LockKey key, OwnerId owner, Duration keepFor, Duration timeout) {
-		return keepFor.isZero() ? this.repository.release(this.layout.keys(key), RedisLayout.held(owner), timeout)
+		return (keepFor.isZero() || owner.isShare())
+				? repository(owner).release(this.layout.keys(key), RedisLayout.held(owner), timeout)
 				: this.repository.keep(this.layout.keys(key), owner, keepFor, timeout);
 	}
 
 	@Override
 	public StoreCall<ReleaseOutcome> release(LockGrant grant, Duration timeout) {
-		return this.repository.release(this.layout.keys(grant.key()), this.repository.value(grant), timeout);
+		return grant.owner().isShare() ? release(grant.key(), grant.owner(), Duration.ZERO, timeout)
+				: this.repository.release(this.layout.keys(grant.key()), this.repository.value(grant), timeout);
 	}
 
 	/**
@@ -225,11 +259,16 @@ public final class RedisLockProvider implements LockProvider, LockInspector, Aut
 	}
 
 	/**
-	 * Finds the present grant of a key. Redis does not keep its order.
+	 * Finds the present grant of a key. Redis keeps the order of a share only.
 	 */
 	@Override
 	public Optional<StoredLock> find(LockKey key, Duration timeout) {
-		return this.inspector.find(key, timeout);
+		return findAll(key, timeout).stream().findFirst();
+	}
+
+	@Override
+	public List<StoredLock> findAll(LockKey key, Duration timeout) {
+		return this.inspector.findAll(key, timeout);
 	}
 
 	@Override

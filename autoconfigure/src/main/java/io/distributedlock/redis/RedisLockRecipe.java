@@ -64,7 +64,9 @@ final class RedisLockRecipe {
 	/** Whether it was told that the server denies notifications inside a script. */
 	private final AtomicBoolean denialTold = new AtomicBoolean();
 
-	private final String process;
+	private final OwnerId process;
+
+	private final String channelPrefix;
 
 	private final byte[] label = RedisLayout.label(ProcessLabel.get());
 
@@ -81,20 +83,23 @@ final class RedisLockRecipe {
 	private final byte[] returning;
 
 	/**
-	 * Creates the steps of one process.
-	 * @param process the id of the process in wait queues, reservations and its channel
+	 * Creates the steps of one process, for exclusive grants or for shares.
+	 * @param process the id of the process in wait queues, reservations and its channel:
+	 * that of a share for shares
 	 * @param channelPrefix the beginning of the channels' names
 	 */
-	RedisLockRecipe(ScriptExecutor executor, AttemptGate gate, ReservationMonitor reservations, String process,
+	RedisLockRecipe(ScriptExecutor executor, AttemptGate gate, ReservationMonitor reservations, OwnerId process,
 			String channelPrefix) {
 		this.executor = executor;
 		this.gate = gate;
 		this.reservations = reservations;
 		this.process = process;
-		this.onlyNow = RedisLayout.processArgument(process, false, "");
-		this.newEntry = RedisLayout.processArgument(process, false, "0");
-		this.leaving = RedisLayout.processArgument(process, false, channelPrefix);
-		this.returning = RedisLayout.processArgument(process, true, channelPrefix);
+		this.channelPrefix = channelPrefix;
+		String id = process.text();
+		this.onlyNow = RedisLayout.processArgument(id, false, "");
+		this.newEntry = RedisLayout.processArgument(id, false, "0");
+		this.leaving = RedisLayout.processArgument(id, false, channelPrefix);
+		this.returning = RedisLayout.processArgument(id, true, channelPrefix);
 	}
 
 	/** Whether each step waits for its end. */
@@ -114,8 +119,26 @@ final class RedisLockRecipe {
 	void attempt(RedisLockKeys keys, OwnerId owner, Duration lease, long score, String held, boolean probablyFree,
 			Deadline deadline, ReplyHandler<?> operation) {
 		byte[][] arguments = { RedisLayout.held(owner), ScriptCall.millis(lease), this.label,
-				held.isEmpty() ? entry(score, probablyFree) : RedisLayout.pollArgument(this.process, score, held) };
-		ScriptCall call = new ScriptCall(Script.ATTEMPT, new byte[][] { keys.lock(), keys.lastOrder() }, arguments);
+				held.isEmpty() ? entry(score, probablyFree) : RedisLayout.pollArgument(this.process.text(), score, held) };
+		attempt(new ScriptCall(Script.ATTEMPT, new byte[][] { keys.lock(), keys.lastOrder() }, arguments), deadline,
+				operation);
+	}
+
+	/**
+	 * Attempts to acquire a share of a lock.
+	 * @param limit the most shares that there may be
+	 * @param score as for an exclusive {@linkplain #attempt attempt}
+	 * @param operation what follows the reply
+	 */
+	void attemptShare(RedisLockKeys keys, OwnerId owner, Duration lease, int limit, long score, Deadline deadline,
+			ReplyHandler<?> operation) {
+		byte[][] arguments = { RedisLayout.held(owner), ScriptCall.millis(lease), this.label, entry(score, true),
+				RedisLayout.bytes(Integer.toString(limit)), RedisLayout.bytes(this.channelPrefix) };
+		attempt(new ScriptCall(Script.ATTEMPT_SHARE, new byte[][] { keys.lock(), keys.lastOrder() }, arguments),
+				deadline, operation);
+	}
+
+	private void attempt(ScriptCall call, Deadline deadline, ReplyHandler<?> operation) {
 		if (this.gate.isOpenFor(call)) {
 			this.executor.run(call, CallKind.ACQUIRE, deadline, operation);
 		}
@@ -128,7 +151,7 @@ final class RedisLockRecipe {
 		if (probablyFree && score <= 0) {
 			return (score == NO_ENTRY) ? this.onlyNow : this.newEntry;
 		}
-		return RedisLayout.processArgument(this.process, !probablyFree,
+		return RedisLayout.processArgument(this.process.text(), !probablyFree,
 				(score == NO_ENTRY) ? "" : Long.toString(score));
 	}
 
@@ -157,6 +180,9 @@ final class RedisLockRecipe {
 	 * still the same is deleted without a look at its parts
 	 */
 	StoreCall<ReleaseOutcome> release(RedisLockKeys keys, byte[] value, Duration timeout) {
+		if (this.process.isShare()) {
+			return run(Script.RELEASE_SHARE, keys, timeout, NO_ACTION, value, this.leaving);
+		}
 		return run(Script.RELEASE, keys, timeout, NO_ACTION, value,
 				this.contended.shouldKeepEntry(keys.name()) ? this.returning : this.leaving);
 	}
@@ -206,8 +232,8 @@ final class RedisLockRecipe {
 
 	private StoreCall<ReleaseOutcome> run(Script script, RedisLockKeys keys, Duration timeout,
 			Consumer<ReleaseOutcome> onEnd, byte[]... arguments) {
-		ReleaseReplyHandler release = new ReleaseReplyHandler(keys, script == Script.RELEASE || script == Script.KEEP,
-				Deadline.after(timeout), onEnd);
+		ReleaseReplyHandler release = new ReleaseReplyHandler(keys,
+				script != Script.WITHDRAW && script != Script.EXPIRE_RESERVATION, Deadline.after(timeout), onEnd);
 		this.executor.run(new ScriptCall(script, new byte[][] { keys.lock() }, arguments), CallKind.RELEASE,
 				release.deadline, release);
 		return release.call();

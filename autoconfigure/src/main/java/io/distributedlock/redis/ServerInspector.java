@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -78,13 +77,13 @@ final class ServerInspector {
 	 * Reads the value of a lock.
 	 * @throws LockException if the server could not answer
 	 */
-	Optional<StoredLock> find(LockKey key, Duration timeout) {
+	List<StoredLock> findAll(LockKey key, Duration timeout) {
 		AtomicReference<@Nullable ScriptReply> reply = new AtomicReference<>();
 		run(List.of(new CheckScript(
 				new ScriptCall(Script.INSPECT, new byte[][] { this.layout.lock(key) }, new byte[0][]), reply::set)),
 				timeout);
 		ScriptReply read = reply.get();
-		return Optional.ofNullable((read != null) ? new AttemptReply(read).stored(key) : null);
+		return (read != null) ? AttemptReply.stored(read, key) : List.of();
 	}
 
 	private void run(List<CheckScript> steps, Duration timeout) {

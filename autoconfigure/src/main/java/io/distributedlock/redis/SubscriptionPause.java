@@ -64,7 +64,7 @@ final class SubscriptionPause {
 	}
 
 	/** Records a message, without the lock. */
-	void recordMessage(byte[] message) {
+	void recordMessage(byte[] channel, byte[] message) {
 		this.received = true;
 	}
 

@@ -38,6 +38,15 @@
  * is reserved for the next process.</li>
  * <li><b>Renew</b> ({@code renew.lua}). {@code PEXPIRE} for each lock whose value still
  * has the owner's id; a lock that has expired is not renewed.</li>
+ * <li><b>Shares</b> ({@code attempt-share.lua}, {@code release-share.lua}). The attempt
+ * drops the shares that have ended, and appends its own if fewer than its limit are left
+ * and no other process is first in the queue. It notifies the next process in the queue
+ * if that waits for shares too, as the release of one of several shares does. The release
+ * of the last one is that of an exclusive grant. A process waits for shares by another
+ * id, which is odd, and so has an entry and a channel of its own. The header has the end
+ * of the turn of the first process in the queue: 100 ms after a notification, 3 seconds
+ * after each of its attempts. If it does not come by then, the next attempt for a share
+ * or the process that has notified it removes it from the queue.</li>
  * <li><b>Withdraw</b> ({@code withdraw.lua}). A process without waiters leaves the queue;
  * a lock that is reserved for it is reserved for the next process. A notification for
  * which no contender waits leads to the same step.</li>
@@ -56,7 +65,7 @@
  * <tr>
  * <td>free</td>
  * <td>no key</td>
- * <td>attempt of any process: {@code HELD}</td>
+ * <td>attempt of any process: {@code HELD}, or {@code SHARED}</td>
  * </tr>
  * <tr>
  * <td>{@code HELD}</td>
@@ -75,6 +84,16 @@
  * another process that waits: an entry in the queue; withdrawal by that process, or
  * expire-reservation after the end: {@code RESERVED} for the next one; withdrawal with an
  * empty queue, or expiry: free</td>
+ * </tr>
+ * <tr>
+ * <td>{@code SHARED}</td>
+ * <td>32 zeros, {@code S}, microsecond of the creation (16), end of the turn of the first
+ * process in the queue (16); each share as the header of {@code HELD}, with its end in
+ * place of the creation, and its order (16); the wait queue</td>
+ * <td>attempt for a share: a further share, or an entry in the queue; attempt of another
+ * process that waits: an entry; release or renewal of a share; release of the last one:
+ * {@code RESERVED} for the first process in the queue, or free; expiry of the last one:
+ * free</td>
  * </tr>
  * <tr>
  * <td>{@code KEPT}</td>

@@ -1,11 +1,12 @@
 package io.distributedlock.redis;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
+import java.util.function.BiConsumer;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -39,8 +40,9 @@ class NotificationSubscriptionTests {
 			Thread.currentThread().interrupt();
 		}
 		throw new IllegalStateException("no server");
-	}, "channel", (message) -> {
-	}, new RedisContenderRegistry(), this.timer);
+	}, List.of("channel"), (channel, message) -> {
+	}, () -> {
+	}, this.timer);
 
 	@AfterEach
 	void close() {
@@ -72,8 +74,9 @@ class NotificationSubscriptionTests {
 	@Test
 	void subscriptionThatIsConfirmedAfterItsEndIsAbandonedAgain() throws Exception {
 		LateConnection late = new LateConnection();
-		NotificationSubscription ending = new NotificationSubscription(() -> late, "channel", (message) -> {
-		}, new RedisContenderRegistry(), this.timer);
+		NotificationSubscription ending = new NotificationSubscription(() -> late, List.of("channel"), (channel, message) -> {
+		}, () -> {
+		}, this.timer);
 		ending.begin();
 		late.subscribing.await();
 		ending.close();
@@ -105,7 +108,7 @@ class NotificationSubscriptionTests {
 		private final AtomicInteger closed = new AtomicInteger();
 
 		@Override
-		public void subscribe(byte[] channel, Runnable onSubscribed, Consumer<byte[]> onMessage) {
+		public void subscribe(List<byte[]> channels, Runnable onSubscribed, BiConsumer<byte[], byte[]> onMessage) {
 			this.subscribing.countDown();
 			Deadline.after(Duration.ofMinutes(1))
 				.awaitUninterruptibly((nanos) -> this.confirming.await(nanos, TimeUnit.NANOSECONDS));

@@ -1,7 +1,8 @@
 package io.distributedlock.redis.jedis;
 
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Consumer;
+import java.util.function.BiConsumer;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -48,23 +49,25 @@ final class JedisSubscribedConnection implements SubscribedConnection {
 	}
 
 	@Override
-	public void subscribe(byte[] channel, Runnable onSubscribed, Consumer<byte[]> onMessage) {
+	public void subscribe(List<byte[]> channels, Runnable onSubscribed, BiConsumer<byte[], byte[]> onMessage) {
 		this.subscription = new BinaryJedisPubSub() {
 
 			@Override
 			public void onSubscribe(byte[] confirmed, int count) {
-				onSubscribed.run();
+				if (count == channels.size()) {
+					onSubscribed.run();
+				}
 			}
 
 			@Override
 			public void onMessage(byte[] from, byte[] body) {
-				onMessage.accept(body);
+				onMessage.accept(from, body);
 			}
 
 		};
 		this.broken = true;
 		requireReply();
-		this.subscription.proceed(this.connection, channel);
+		this.subscription.proceed(this.connection, channels.toArray(byte[][]::new));
 		// Jedis also leaves when the thread is interrupted.
 		this.broken = isSubscribed();
 	}

@@ -1,9 +1,10 @@
 package io.distributedlock.redis.lettuce;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Consumer;
+import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 
 import io.lettuce.core.AbstractRedisClient;
@@ -72,23 +73,25 @@ public final class LettuceSubscribedConnection implements SubscribedConnection {
 	}
 
 	@Override
-	public void subscribe(byte[] channel, Runnable onSubscribed, Consumer<byte[]> onMessage) {
+	public void subscribe(List<byte[]> channels, Runnable onSubscribed, BiConsumer<byte[], byte[]> onMessage) {
 		this.connection.addListener(new RedisPubSubAdapter<byte[], byte[]>() {
 
 			@Override
 			public void subscribed(byte[] confirmed, long count) {
-				LettuceSubscribedConnection.this.subscribed = true;
-				onSubscribed.run();
+				if (count == channels.size()) {
+					LettuceSubscribedConnection.this.subscribed = true;
+					onSubscribed.run();
+				}
 			}
 
 			@Override
 			public void message(byte[] from, byte[] body) {
-				onMessage.accept(body);
+				onMessage.accept(from, body);
 			}
 
 		});
 		try {
-			LettuceCommands.await(this.connection.async().subscribe(channel), CallKind.ACQUIRE,
+			LettuceCommands.await(this.connection.async().subscribe(channels.toArray(byte[][]::new)), CallKind.ACQUIRE,
 					Deadline.after(TIMEOUT));
 			// The listener may be called only after that.
 			this.subscribed = true;

@@ -107,9 +107,15 @@ final class Quorum {
 
 	/** An attempt that enters no wait queue. */
 	ScriptCall attempt(QuorumRequest request) {
-		return new ScriptCall(Script.ATTEMPT, new byte[][] { request.keys().lock(), request.keys().lastOrder() },
-				new byte[][] { RedisLayout.held(request.owner()), ScriptCall.millis(request.lease()), this.label,
-						RedisLayout.processArgument(this.process, request.probablyBusy(), "") });
+		byte[][] keys = { request.keys().lock(), request.keys().lastOrder() };
+		byte[] owner = RedisLayout.held(request.owner());
+		byte[] lease = ScriptCall.millis(request.lease());
+		byte[] entry = RedisLayout.processArgument(this.process, request.probablyBusy(), "");
+		return request.owner().isShare()
+				? new ScriptCall(Script.ATTEMPT_SHARE, keys,
+						new byte[][] { owner, lease, this.label, entry,
+								RedisLayout.bytes(Integer.toString(Integer.MAX_VALUE)), new byte[0] })
+				: new ScriptCall(Script.ATTEMPT, keys, new byte[][] { owner, lease, this.label, entry });
 	}
 
 	/** Raises the last order to that of a grant. */
@@ -120,7 +126,7 @@ final class Quorum {
 
 	/** A release, which reserves the lock for no process, since none is queued. */
 	ScriptCall release(RedisLockKeys keys, OwnerId owner) {
-		return new ScriptCall(Script.RELEASE, new byte[][] { keys.lock() },
+		return new ScriptCall(owner.isShare() ? Script.RELEASE_SHARE : Script.RELEASE, new byte[][] { keys.lock() },
 				new byte[][] { RedisLayout.held(owner), RedisLayout.processArgument(this.process, false, "") });
 	}
 

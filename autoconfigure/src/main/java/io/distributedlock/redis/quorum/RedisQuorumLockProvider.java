@@ -1,6 +1,7 @@
 package io.distributedlock.redis.quorum;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -20,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
+import io.distributedlock.LockMode;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
@@ -156,6 +158,25 @@ public final class RedisQuorumLockProvider implements LockProvider, LockInspecto
 		return new QuorumContender(this.quorum, key, this.layout.keys(key), this.maxLease);
 	}
 
+	/**
+	 * Whether the quorum grants a key in a mode.
+	 * @return {@code false} for permits: two majorities with fewer than the limit each
+	 * may have more together
+	 */
+	@Override
+	public boolean supports(LockMode mode) {
+		return mode != LockMode.PERMIT;
+	}
+
+	/** Creates a contender for shares without a limit, which their owner ids tell. */
+	@Override
+	public LockContender newShareContender(LockKey key, int limit, Runnable onNotified) {
+		if (limit != Integer.MAX_VALUE) {
+			throw new UnsupportedOperationException("A quorum of Redis servers has no permits");
+		}
+		return newContender(key, onNotified);
+	}
+
 	@Override
 	public StoreCall<Map<LockGrant, RenewalOutcome>> renew(Map<LockGrant, Duration> leases, Duration timeout) {
 		List<LockGrant> grants = List.copyOf(leases.keySet());
@@ -182,7 +203,7 @@ public final class RedisQuorumLockProvider implements LockProvider, LockInspecto
 		RedisLockKeys keys = this.layout.keys(key);
 		ScriptCall plain = this.quorum.release(keys, owner);
 		return new QuorumRelease(this.quorum, owner, plain, this.maxLease)
-			.send(keepFor.isZero() ? plain : this.quorum.keep(keys, owner, keepFor), timeout);
+			.send((keepFor.isZero() || owner.isShare()) ? plain : this.quorum.keep(keys, owner, keepFor), timeout);
 	}
 
 	/**
@@ -257,17 +278,26 @@ public final class RedisQuorumLockProvider implements LockProvider, LockInspecto
 	/** Finds the owner to which a majority has granted a key. */
 	@Override
 	public Optional<StoredLock> find(LockKey key, Duration timeout) {
+		return findAll(key, timeout).stream().findFirst();
+	}
+
+	/** Finds the owners to which a majority has granted a key or its shares. */
+	@Override
+	public List<StoredLock> findAll(LockKey key, Duration timeout) {
 		List<ScriptReply> replies = repliesOfMajority(
 				ask(new ScriptCall(Script.INSPECT, new byte[][] { this.layout.lock(key) }, new byte[0][]), timeout,
 						this.quorum.size()));
-		Map<String, Integer> owners = new HashMap<>();
+		Map<@Nullable OwnerId, Integer> owners = new HashMap<>();
+		List<StoredLock> locks = new ArrayList<>();
 		for (ScriptReply reply : replies) {
-			AttemptReply lock = new AttemptReply(reply);
-			if (!lock.owner().isEmpty() && owners.merge(lock.owner(), 1, Integer::sum) >= this.quorum.majority()) {
-				return Optional.ofNullable(lock.stored(key));
+			for (StoredLock lock : AttemptReply.stored(reply, key)) {
+				if (owners.merge(lock.owner(), 1, Integer::sum) == this.quorum.majority()) {
+					// No node has the order of the grant by a majority.
+					locks.add(new StoredLock(lock.key(), lock.owner(), null, lock.holder()));
+				}
 			}
 		}
-		return Optional.empty();
+		return locks;
 	}
 
 	@Override

@@ -183,15 +183,18 @@ public final class RedisLayout {
 				local FLAG, BEHIND_FLAG, BEHIND_SCORE = STATE, CREATED_START, CREATED_END + 1
 				local RESERVED_HEADER_LENGTH, LABEL_LENGTH_START, HELD_HEADER_LENGTH = %d, %d, %d
 				local SCORE_LENGTH, ENTRY_LENGTH, LONGEST_QUEUE = %d, %d, %d
-				local HELD, RESERVED, KEPT = '%c', '%c', '%c'
+				local HELD, RESERVED, KEPT, SHARED = '%c', '%c', '%c', '%c'
 				local ORDER_MEMBER = '%s'
 				local LONGEST_RESERVATION_MILLIS, RESERVATION_EXPIRY_MILLIS, POLL_INTERVAL_MILLIS = %d, %d, %d
 				local OUT_OF_MEMORY = '%s'
+				local SHARED_HEADER_LENGTH, TURN_MICROS, LONGEST_TURN_MICROS = %d, %d, %d
 				""", ID_LENGTH, ID_LENGTH + 1, ID_LENGTH + 2, RESERVED_HEADER_LENGTH, RESERVED_HEADER_LENGTH,
 				RESERVED_HEADER_LENGTH + GRANT_SECOND_LENGTH + 1, HELD_HEADER_LENGTH, MICROSECOND_LENGTH, ENTRY_LENGTH,
-				ENTRY_LENGTH * MOST_ENTRIES, State.HELD.code, State.RESERVED.code, State.KEPT.code, ORDER_MEMBER,
-				RESERVATION.multipliedBy(2).toMillis(), RESERVATION.plus(POLL_INTERVAL).toMillis(),
-				POLL_INTERVAL.toMillis(), OUT_OF_MEMORY);
+				ENTRY_LENGTH * MOST_ENTRIES, State.HELD.code, State.RESERVED.code, State.KEPT.code,
+				State.SHARED.code, ORDER_MEMBER, RESERVATION.multipliedBy(2).toMillis(),
+				RESERVATION.plus(POLL_INTERVAL).toMillis(), POLL_INTERVAL.toMillis(), OUT_OF_MEMORY, RESERVED_HEADER_LENGTH + MICROSECOND_LENGTH,
+				TimeUnit.MILLISECONDS.toMicros(RESERVATION.toMillis()),
+				TimeUnit.MILLISECONDS.toMicros(POLL_INTERVAL.multipliedBy(3).toMillis()));
 	}
 
 	/** The label of a process, as the header of a held lock ends with it. */
@@ -200,7 +203,7 @@ public final class RedisLayout {
 		return bytes(String.format(Locale.ROOT, "%0" + LABEL_SIZE_LENGTH + "d", size) + text);
 	}
 
-	/** The beginning of the value of a held lock, its owner and state. */
+	/** The beginning of the value of a held lock, or of a share: its owner and state. */
 	public static byte[] held(OwnerId owner) {
 		byte[] beginning = new byte[ID_LENGTH + 1];
 		owner.write(beginning, 0);
@@ -266,7 +269,9 @@ public final class RedisLayout {
 		/** Reserved for the process, until one poll interval before the key expires. */
 		RESERVED('R'),
 		/** Kept after its release, for the rest of its shortest hold. */
-		KEPT('K');
+		KEPT('K'),
+		/** Held by the owners of shares. */
+		SHARED('S');
 
 		private final char code;
 

@@ -14,15 +14,19 @@ import java.util.HexFormat;
  */
 public final class Script {
 
-	public static final Script ATTEMPT = load("attempt", "value", "attempt-busy");
+	public static final Script ATTEMPT = load("attempt", "value", "attempt-common", "attempt-busy");
+
+	public static final Script ATTEMPT_SHARE = load("value", "shares", "attempt-common", "attempt-share");
 
 	public static final Script RELEASE = load("release", "value", "release-contended", "reserve");
 
+	public static final Script RELEASE_SHARE = load("value", "shares", "release-share", "reserve");
+
 	public static final Script KEEP = load("value", "keep");
 
-	public static final Script WITHDRAW = load("value", "withdraw", "reserve");
+	public static final Script WITHDRAW = load("value", "shares", "withdraw", "reserve");
 
-	public static final Script EXPIRE_RESERVATION = load("value", "expire-reservation", "reserve");
+	public static final Script EXPIRE_RESERVATION = load("value", "shares", "expire-reservation", "reserve");
 
 	public static final Script RENEW = load("renew");
 
@@ -30,7 +34,7 @@ public final class Script {
 
 	public static final Script HEALTH = load("health");
 
-	public static final Script INSPECT = load("value", "inspect");
+	public static final Script INSPECT = load("value", "shares", "inspect");
 
 	public static final Script CHECK = load("check");
 
@@ -44,7 +48,7 @@ public final class Script {
 
 	public static final Script QUORUM_ORDER = load("quorum-order");
 
-	/** The first value in the reply of {@link #ATTEMPT} unless that is an order. */
+	/** The first value in the reply of an attempt unless that is an order. */
 	public static final long NOT_GRANTED = 0;
 
 	private final byte[] text;

@@ -42,13 +42,17 @@ public record ScriptCall(Script script, byte[][] keys, byte[][] arguments) {
 
 	/** Whether replicas have to acknowledge the call: it grants or renews. */
 	public boolean needsReplicas() {
-		return this.script == Script.ATTEMPT || this.script == Script.RENEW;
+		return isAttempt() || this.script == Script.RENEW;
+	}
+
+	private boolean isAttempt() {
+		return this.script == Script.ATTEMPT || this.script == Script.ATTEMPT_SHARE;
 	}
 
 	/** Whether, by this reply, the call granted a lock or may have renewed one. */
 	public boolean hasGrantedOrRenewed(List<?> reply) {
 		return this.script == Script.RENEW
-				|| (this.script == Script.ATTEMPT && !Long.valueOf(Script.NOT_GRANTED).equals(reply.get(0)));
+				|| (isAttempt() && !Long.valueOf(Script.NOT_GRANTED).equals(reply.get(0)));
 	}
 
 }

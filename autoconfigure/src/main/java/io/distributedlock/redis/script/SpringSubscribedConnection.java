@@ -1,7 +1,8 @@
 package io.distributedlock.redis.script;
 
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Consumer;
+import java.util.function.BiConsumer;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -32,8 +33,9 @@ public final class SpringSubscribedConnection implements SubscribedConnection {
 	}
 
 	@Override
-	public void subscribe(byte[] channel, Runnable onSubscribed, Consumer<byte[]> onMessage) {
-		this.connection.subscribe(new Listener(onSubscribed, onMessage), channel);
+	public void subscribe(List<byte[]> channels, Runnable onSubscribed, BiConsumer<byte[], byte[]> onMessage) {
+		this.connection.subscribe(new Listener(channels.size(), onSubscribed, onMessage),
+				channels.toArray(byte[][]::new));
 	}
 
 	@Override
@@ -88,17 +90,19 @@ public final class SpringSubscribedConnection implements SubscribedConnection {
 	}
 
 	/** A listener of Spring. */
-	private record Listener(Runnable onSubscribed,
-			Consumer<byte[]> onMessage) implements MessageListener, SubscriptionListener {
+	private record Listener(int channels, Runnable onSubscribed,
+			BiConsumer<byte[], byte[]> onMessage) implements MessageListener, SubscriptionListener {
 
 		@Override
 		public void onChannelSubscribed(byte[] channel, long count) {
-			this.onSubscribed.run();
+			if (count == this.channels) {
+				this.onSubscribed.run();
+			}
 		}
 
 		@Override
 		public void onMessage(Message message, byte @Nullable [] pattern) {
-			this.onMessage.accept(message.getBody());
+			this.onMessage.accept(message.getChannel(), message.getBody());
 		}
 
 	}

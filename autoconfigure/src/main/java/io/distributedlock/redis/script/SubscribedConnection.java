@@ -1,6 +1,7 @@
 package io.distributedlock.redis.script;
 
-import java.util.function.Consumer;
+import java.util.List;
+import java.util.function.BiConsumer;
 
 /**
  * A connection of its own on which the server notifies this process. What fails at its
@@ -9,13 +10,13 @@ import java.util.function.Consumer;
 public interface SubscribedConnection {
 
 	/**
-	 * Subscribes to a channel. Returns when the server has confirmed it, or, with a
+	 * Subscribes to channels. Returns when the server has confirmed it, or, with a
 	 * client that blocks, when the subscription has ended.
-	 * @param onSubscribed runs each time the server confirms it; must not block
-	 * @param onMessage receives each message; must not block
+	 * @param onSubscribed runs each time the server has confirmed all; must not block
+	 * @param onMessage receives the channel and the text of each message; must not block
 	 * @throws RuntimeException if the subscription fails, or ends by a failure
 	 */
-	void subscribe(byte[] channel, Runnable onSubscribed, Consumer<byte[]> onMessage);
+	void subscribe(List<byte[]> channels, Runnable onSubscribed, BiConsumer<byte[], byte[]> onMessage);
 
 	/** Whether the server has confirmed the subscription and it has not ended. */
 	boolean isSubscribed();

@@ -25,9 +25,4 @@ if redis.pcall('SET', KEYS[1], first .. RESERVED .. string.sub(value, CREATED_ST
   redis.call('DEL', KEYS[1])
   score = 0
 end
-local denied = ''
-local published = redis.pcall('PUBLISH', string.sub(ARGV[2], BEHIND_FLAG) .. first, KEYS[1])
-if type(published) == 'table' then
-  denied = published.err
-end
-return {1, #further / ENTRY_LENGTH, score, denied}
+return {1, #further / ENTRY_LENGTH, score, notify(first, string.sub(ARGV[2], BEHIND_FLAG))}

@@ -3,15 +3,30 @@
 -- are in the order of their scores, which all have 16 digits.
 -- RedisLayout declares the constants and describes the header.
 
--- Returns the length of the header of the value of a held or reserved lock.
-local function header_length(value)
-  if string.sub(value, STATE, STATE) == HELD then
-    return HELD_HEADER_LENGTH + (tonumber(string.sub(value, LABEL_LENGTH_START, HELD_HEADER_LENGTH)) or 0)
-  end
-  return RESERVED_HEADER_LENGTH
+-- Returns the length of the header of a held lock that begins behind a position of a value.
+local function held_length(value, before)
+  return HELD_HEADER_LENGTH
+      + (tonumber(string.sub(value, before + LABEL_LENGTH_START, before + HELD_HEADER_LENGTH)) or 0)
 end
 
--- Returns the header and the queue of the value of a held or reserved lock.
+-- Returns the length of the header of the value of a held, reserved or shared lock. That of a
+-- shared lock includes the shares: no entry of the queue has a letter behind its id.
+local function header_length(value)
+  local state = string.sub(value, STATE, STATE)
+  if state == HELD then
+    return held_length(value, 0)
+  end
+  if state ~= SHARED then
+    return RESERVED_HEADER_LENGTH
+  end
+  local length = SHARED_HEADER_LENGTH
+  while string.sub(value, length + STATE, length + STATE) == HELD do
+    length = length + held_length(value, length) + SCORE_LENGTH
+  end
+  return length
+end
+
+-- Returns the header and the queue of the value of a held, reserved or shared lock.
 local function parts(value)
   local header = header_length(value)
   return string.sub(value, 1, header), string.sub(value, header + 1)
@@ -36,4 +51,10 @@ end
 -- Returns a header with another microsecond of the creation, since the queue lost entries.
 local function renewed(header, micros)
   return string.sub(header, 1, STATE) .. string.format('%016.0f', micros) .. string.sub(header, CREATED_END + 1)
+end
+
+-- Notifies a process of the lock. Returns the error of PUBLISH, or an empty text.
+local function notify(process, prefix)
+  local published = redis.pcall('PUBLISH', prefix .. process, KEYS[1])
+  return type(published) == 'table' and published.err or ''
 end

@@ -19,8 +19,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class ScriptTests {
 
 	static Stream<Script> scripts() {
-		return Stream.of(Script.ATTEMPT, Script.RELEASE, Script.KEEP, Script.WITHDRAW, Script.EXPIRE_RESERVATION,
-				Script.RENEW, Script.CHECK, Script.SERVER, Script.PROBE, Script.HEALTH, Script.INSPECT);
+		return Stream.of(Script.ATTEMPT, Script.ATTEMPT_SHARE, Script.RELEASE, Script.RELEASE_SHARE, Script.KEEP,
+				Script.WITHDRAW, Script.EXPIRE_RESERVATION, Script.RENEW, Script.CHECK, Script.SERVER, Script.PROBE, Script.HEALTH, Script.INSPECT);
 	}
 
 	/**
