@@ -10,7 +10,6 @@ import io.distributedlock.LockRequest;
 import io.distributedlock.engine.grant.EngineLease;
 import io.distributedlock.engine.grant.HeldGrant;
 import io.distributedlock.engine.grant.LockTerms;
-import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.LongestLease;
 
 /**
@@ -23,23 +22,13 @@ public final class RequestCheck {
 	}
 
 	/**
-	 * Returns the refusal of a mode in which the store grants no locks.
-	 * @param what what has the mode, the beginning of a sentence
-	 */
-	public static LockConfigurationException unsupported(LockMode mode, LockProvider provider, String what) {
-		return new LockConfigurationException(LockError.MODE_UNSUPPORTED,
-				what + " in the mode " + mode + ", in which the store '" + provider.name() + "' grants no locks",
-				"Request the lock exclusively, or keep it in a store that has this mode (docs/choosing-a-store.md)");
-	}
-
-	/**
 	 * Refuses a mode, a lease or a shortest hold that the store cannot keep, or a
 	 * shortest hold that is longer than the default of the longest hold.
 	 * @throws LockConfigurationException if it is refused
 	 */
 	public static void requirePossible(LockRequest request, EngineContext engine) {
 		if (!engine.provider().supports(request.mode())) {
-			throw unsupported(request.mode(), engine.provider(), "Lock " + request.keys() + " was requested");
+			throw engine.failures().unsupported(request.mode(), "Lock " + request.keys() + " was requested");
 		}
 		Optional<LongestLease> longest = engine.provider().longestLease();
 		if (longest.isPresent()) {
