@@ -5,6 +5,7 @@ import java.util.Optional;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
 import io.distributedlock.LockMode;
 import io.distributedlock.LockRequest;
 import io.distributedlock.engine.grant.EngineLease;
@@ -97,15 +98,14 @@ public final class RequestCheck {
 	 */
 	public static void requireKeptBy(EngineLease outer, LockRequest request, EngineContext engine) {
 		requirePossible(request, engine);
-		Duration minHold = request.minHold();
-		for (HeldGrant grant : outer.grants()) {
-			if (request.mode() == LockMode.EXCLUSIVE && grant.mode() != LockMode.EXCLUSIVE) {
-				throw new LockConfigurationException(LockError.EXCLUSIVE_INSIDE_SHARED,
-						"A nested request wants lock '" + grant.key() + "' exclusively, but the enclosing call holds it"
-								+ " in the mode " + grant.mode() + ": it would wait for itself",
-						"Request it exclusively in the enclosing call, or after that has released it");
-			}
+		LockKey shared = (request.mode() == LockMode.EXCLUSIVE) ? outer.firstShare() : null;
+		if (shared != null) {
+			throw new LockConfigurationException(LockError.EXCLUSIVE_INSIDE_SHARED,
+					"A nested request wants lock '" + shared + "' exclusively, but the enclosing call holds it in the mode "
+							+ outer.mode(shared) + ": it would wait for itself",
+					"Request it exclusively in the enclosing call, or after that has released it");
 		}
+		Duration minHold = request.minHold();
 		if (minHold == null) {
 			return;
 		}
