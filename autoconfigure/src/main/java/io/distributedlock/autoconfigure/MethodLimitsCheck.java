@@ -9,7 +9,7 @@ import org.springframework.beans.factory.SmartInitializingSingleton;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
-import io.distributedlock.engine.queue.RequestCheck;
+import io.distributedlock.engine.grant.EngineFailures;
 import io.distributedlock.interceptor.LockAttribute;
 import io.distributedlock.interceptor.LockedMethodRegistry;
 import io.distributedlock.provider.LockProvider;
@@ -51,7 +51,7 @@ record MethodLimitsCheck(LockedMethodRegistry methods, BeanFactory beanFactory) 
 		}
 		if (provider != null) {
 			if (!provider.supports(attribute.request().mode())) {
-				throw RequestCheck.unsupported(attribute.request().mode(), provider,
+				throw new EngineFailures(provider.name()).unsupported(attribute.request().mode(),
 						"The locked method " + method + " has a lock");
 			}
 			provider.longestLease().ifPresent((longest) -> checkLongestLease(method, attribute, provider, longest));

@@ -202,7 +202,7 @@ record EngineBreakage(String name, String type, String text, String replacement)
 					"\t\t\tif (!queued.getValue().reservedBefore) {\n\t\t\t\treturn true;"),
 			new EngineBreakage("the share of a process that has crashed never ends", "LocalLock",
 					"this.holdings.removeIf((holding) -> nowNanos - holding.untilNanos >= 0);",
-					"this.holdings.removeIf((holding) -> nowNanos - holding.untilNanos >= 0 && !holding.contender.isShare());"),
+					"this.holdings.removeIf((holding) -> !isShared() && nowNanos - holding.untilNanos >= 0);"),
 			new EngineBreakage("a share is renewed after its last hold has left", "SharedGrant",
 					"if (this.count.decrementAndGet() == 0) {", "if (this.count.decrementAndGet() < 0) {"),
 			new EngineBreakage("a share is released by the first hold to leave", "SharedGrant",

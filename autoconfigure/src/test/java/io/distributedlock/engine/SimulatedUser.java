@@ -120,7 +120,8 @@ final class SimulatedUser implements RequestRunner {
 	 * this user was told, which it may see later.
 	 */
 	long unansweredNanos() {
-		return Math.max(this.unansweredNanos, this.process.unansweredNanos(ShareKey.of(this.keys.get(0), this.request.permits())));
+		Object first = ShareKey.of(this.keys.get(0), this.request.permits());
+		return Math.max(this.unansweredNanos, this.process.unansweredNanos(first));
 	}
 
 	/** Whether only a failing store ends the wait. */

@@ -306,7 +306,8 @@ class ObservationLockObserverTests {
 			.isEqualTo(DefaultLockAcquireObservationConvention.class);
 		assertThat(LockObservationDocumentation.HOLD.getDefaultConvention())
 			.isEqualTo(DefaultLockHoldObservationConvention.class);
-		LockHoldObservationContext context = this.observer.observations().holdContext(KEY, LockMode.EXCLUSIVE, FencingToken.of(7, 0));
+		LockHoldObservationContext context = this.observer.observations()
+			.holdContext(KEY, LockMode.EXCLUSIVE, FencingToken.of(7, 0));
 		context.setOutcome(LockHoldObservationContext.RELEASED);
 		LockHoldObservationConvention convention = new DefaultLockHoldObservationConvention();
 		assertThat(convention.getLowCardinalityKeyValues(context)).extracting("key")

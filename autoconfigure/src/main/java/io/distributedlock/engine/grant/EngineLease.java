@@ -111,6 +111,16 @@ public final class EngineLease implements LockLease, ObserverScope.Source {
 		return null;
 	}
 
+	/** Returns the first key of which this is a share, or {@code null} for none. */
+	public @Nullable LockKey firstShare() {
+		for (int i = 0; i < size(); i++) {
+			if (part(i).hold.heldGrant().mode() != LockMode.EXCLUSIVE) {
+				return part(i).hold.key();
+			}
+		}
+		return null;
+	}
+
 	/** Returns the grants, in the order of their keys. */
 	public List<HeldGrant> grants() {
 		return parts().map((part) -> part.hold.heldGrant()).toList();

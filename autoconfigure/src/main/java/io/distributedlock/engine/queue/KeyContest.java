@@ -15,9 +15,9 @@ import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.StoreCall;
 
 /**
- * The contest of this process for a key in the store, while the {@link KeyQueue} has
- * waiters or an attempt: how each attempt is prepared, sent and ends, when the next one
- * is due, and what the waiters can conclude from the answers.
+ * The contest of this process in the store, while the {@link KeyQueue} has waiters or an
+ * attempt: how each attempt is prepared, sent and ends, when the next one is due, and
+ * what the waiters can conclude from the answers.
  * <p>
  * Invariant: there is at most one attempt. Only the attempt under way uses the contender,
  * and the contest once nothing is under way. Guarded by the lock of the queue; methods
@@ -492,7 +492,8 @@ final class KeyContest {
 	 */
 	void end() {
 		if (this.contender != null) {
-			this.mutex.followFirst(this.engine.pendingReleases().end(this.queue.shareKey, this.contender, this.enqueued));
+			this.mutex.followFirst(
+					this.engine.pendingReleases().end(this.queue.shareKey, this.contender, this.enqueued));
 		}
 	}
 

@@ -5,12 +5,12 @@ import java.util.Optional;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
 import io.distributedlock.LockMode;
 import io.distributedlock.LockRequest;
 import io.distributedlock.engine.grant.EngineLease;
 import io.distributedlock.engine.grant.HeldGrant;
 import io.distributedlock.engine.grant.LockTerms;
-import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.LongestLease;
 
 /**
@@ -23,23 +23,13 @@ public final class RequestCheck {
 	}
 
 	/**
-	 * Returns the refusal of a mode in which the store grants no locks.
-	 * @param what what has the mode, the beginning of a sentence
-	 */
-	public static LockConfigurationException unsupported(LockMode mode, LockProvider provider, String what) {
-		return new LockConfigurationException(LockError.MODE_UNSUPPORTED,
-				what + " in the mode " + mode + ", in which the store '" + provider.name() + "' grants no locks",
-				"Request the lock exclusively, or keep it in a store that has this mode (docs/choosing-a-store.md)");
-	}
-
-	/**
 	 * Refuses a mode, a lease or a shortest hold that the store cannot keep, or a
 	 * shortest hold that is longer than the default of the longest hold.
 	 * @throws LockConfigurationException if it is refused
 	 */
 	public static void requirePossible(LockRequest request, EngineContext engine) {
 		if (!engine.provider().supports(request.mode())) {
-			throw unsupported(request.mode(), engine.provider(), "Lock " + request.keys() + " was requested");
+			throw engine.failures().unsupported(request.mode(), "Lock " + request.keys() + " was requested");
 		}
 		Optional<LongestLease> longest = engine.provider().longestLease();
 		if (longest.isPresent()) {
@@ -108,15 +98,14 @@ public final class RequestCheck {
 	 */
 	public static void requireKeptBy(EngineLease outer, LockRequest request, EngineContext engine) {
 		requirePossible(request, engine);
-		Duration minHold = request.minHold();
-		for (HeldGrant grant : outer.grants()) {
-			if (request.mode() == LockMode.EXCLUSIVE && grant.mode() != LockMode.EXCLUSIVE) {
-				throw new LockConfigurationException(LockError.EXCLUSIVE_INSIDE_SHARED,
-						"A nested request wants lock '" + grant.key() + "' exclusively, but the enclosing call holds it"
-								+ " in the mode " + grant.mode() + ": it would wait for itself",
-						"Request it exclusively in the enclosing call, or after that has released it");
-			}
+		LockKey shared = (request.mode() == LockMode.EXCLUSIVE) ? outer.firstShare() : null;
+		if (shared != null) {
+			throw new LockConfigurationException(LockError.EXCLUSIVE_INSIDE_SHARED,
+					"A nested request wants lock '" + shared + "' exclusively, but the enclosing call holds it in the mode "
+							+ outer.mode(shared) + ": it would wait for itself",
+					"Request it exclusively in the enclosing call, or after that has released it");
 		}
+		Duration minHold = request.minHold();
 		if (minHold == null) {
 			return;
 		}

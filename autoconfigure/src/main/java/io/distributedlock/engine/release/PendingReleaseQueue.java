@@ -280,7 +280,8 @@ public final class PendingReleaseQueue {
 	private Runnable put(PendingRelease entry) {
 		node(entry).add(entry);
 		((entry.kind == Kind.UNSEEN_GRANT) ? this.unseen : this.others).add(entry);
-		PendingRelease replaced = (entry.kind == Kind.WAIT_QUEUE_ENTRY) ? this.withdrawals.put(entry.shareKey, entry) : null;
+		PendingRelease replaced = (entry.kind == Kind.WAIT_QUEUE_ENTRY) ? this.withdrawals.put(entry.shareKey, entry)
+				: null;
 		return (replaced != null) ? remove(replaced) : PendingReleaseQueue::doNothing;
 	}
 

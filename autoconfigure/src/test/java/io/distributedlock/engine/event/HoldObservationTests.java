@@ -28,7 +28,8 @@ class HoldObservationTests {
 	private final HoldObservation hold = new HoldObservation();
 
 	private AcquireObservation request(LockObserver... observers) {
-		return Objects.requireNonNull(AcquireObservation.start(List.of(observers), LockKey.of("seats"), LockMode.EXCLUSIVE));
+		return Objects
+			.requireNonNull(AcquireObservation.start(List.of(observers), LockKey.of("seats"), LockMode.EXCLUSIVE));
 	}
 
 	@Test
