@@ -24,6 +24,7 @@ import io.distributedlock.zookeeper.node.NodeAttempt;
 import io.distributedlock.zookeeper.node.QueueNode;
 import io.distributedlock.zookeeper.session.CallDeadline;
 import io.distributedlock.zookeeper.session.LockNodeState;
+import io.distributedlock.zookeeper.session.LockPath;
 import io.distributedlock.zookeeper.session.NodePaths;
 import io.distributedlock.zookeeper.session.Session;
 import io.distributedlock.zookeeper.session.SessionTracker;
@@ -53,8 +54,8 @@ final class AttemptOperation {
 
 	private final CallDeadline deadline;
 
-	/** The session in which the bytes of the lock node's path are counted. */
-	private @Nullable Session allocated;
+	/** The attempt whose session counts the bytes of the lock node's path. */
+	private @Nullable NodeAttempt allocated;
 
 	/**
 	 * Creates an attempt that has not begun.
@@ -126,7 +127,9 @@ final class AttemptOperation {
 			}
 			this.components.shortLeaseWarning().check(this.lease, session.grantedTimeoutNanos());
 			this.deadline.begin(session);
-			contend(new NodeAttempt(this.contention.key(), this.contention.path(), this.owner, session));
+			LockPath path = this.contention.path();
+			contend(new NodeAttempt(this.contention.key(), this.contention.isShare() ? path.ofShare(this.owner) : path,
+					this.owner, session));
 		}
 		catch (RuntimeException ex) {
 			fail(ex);
@@ -185,7 +188,7 @@ final class AttemptOperation {
 			fail(sessionFull());
 			return false;
 		}
-		this.allocated = attempt.session();
+		this.allocated = attempt;
 		return true;
 	}
 
@@ -199,19 +202,23 @@ final class AttemptOperation {
 			return;
 		}
 		AcquireOperation operation = operation(attempt);
-		QueueNode entry = this.components.queueEntries().find(attempt.key(), attempt.session());
+		QueueNode entry = this.components.queueEntries().find(this.contention, attempt.session());
 		if (entry != null) {
 			await(attempt,
 					this.components.queueEntries()
 						.use(entry, this.deadline, () -> attemptFrom(entry, operation, false),
 								() -> contendWithoutEntry(attempt, operation, false)));
 		}
-		else if (this.willWait && this.components.releases().hasReserved(attempt.key())) {
-			await(attempt, contendWithoutEntry(attempt, operation, true));
+		else if (this.contention.isShare() || (this.willWait && hasReserved(attempt))) {
+			await(attempt, contendWithoutEntry(attempt, operation, this.willWait && hasReserved(attempt)));
 		}
 		else {
 			operation.create((czxid, failure) -> guard(() -> created(attempt, operation, czxid, failure)));
 		}
+	}
+
+	private boolean hasReserved(NodeAttempt attempt) {
+		return this.components.releases().hasReserved(attempt.key());
 	}
 
 	private void await(NodeAttempt attempt, CompletableFuture<AttemptAnswer> answered) {
@@ -242,7 +249,7 @@ final class AttemptOperation {
 			boolean refused) {
 		Session session = attempt.session();
 		if (!this.willWait) {
-			return attemptFrom(new QueueNode(attempt.key(), attempt.path(), session, (event) -> {
+			return attemptFrom(new QueueNode(attempt.key(), this.contention.path(), this.contention.limit(), session, (event) -> {
 				// Nothing is watched.
 			}, this.contention.changed()), operation, refused);
 		}
@@ -261,7 +268,14 @@ final class AttemptOperation {
 		}
 		return new WaitQueueOperations(entry, this.components.sessions().persistentNodes(), this.deadline,
 				this.components.releases().hasReserved(entry.key()))
-			.attempt(operation, this.willWait, refused);
+			.attempt(operation, this.willWait, refused)
+			.thenApply((answer) -> {
+				if (answer.czxid() > 0) {
+					// A grant uses the place up; most have deleted it themselves.
+					this.components.queueEntries().deleteNode(entry);
+				}
+				return answer;
+			});
 	}
 
 	private void end(NodeAttempt attempt, @Nullable AttemptAnswer answer, @Nullable Throwable failure) {
@@ -311,7 +325,7 @@ final class AttemptOperation {
 	private void busy(Session session, AttemptAnswer answer) {
 		free();
 		ZNode present = answer.present();
-		if (present == null || present.isIn(LockNodeState.RESERVED)) {
+		if (present == null || present.isContainer() || present.isIn(LockNodeState.RESERVED)) {
 			this.call.complete(new AttemptResult.Busy(answer.retryAfter(), null));
 			return;
 		}
@@ -339,7 +353,7 @@ final class AttemptOperation {
 	/** Frees the bytes of a lock node that was not created. */
 	private void free() {
 		if (this.allocated != null) {
-			this.allocated.free(this.contention.path().lockNodeLength());
+			this.allocated.session().free(this.allocated.path().lockNodeLength());
 			this.allocated = null;
 		}
 	}

@@ -194,15 +194,11 @@ final class WaitQueueOperations {
 	}
 
 	private String prefix() {
-		return WaitQueueOrder.prefix(this.session.id());
+		return WaitQueueOrder.prefix(this.session.id(), this.entry.limit());
 	}
 
-	/** Reads the entries, the head first; a queue that is missing has none. */
 	private CompletableFuture<Children> readEntries() {
-		return ZooKeeperOperations
-			.recover(this.operations.children(this.path.queue(), null), Code.NONODE,
-					() -> CompletableFuture.completedFuture(new Children(List.of(), 0, 0)))
-			.thenApply((read) -> new Children(WaitQueueOrder.sort(read.names()), read.czxid(), read.version()));
+		return WaitQueueOrder.read(this.operations, this.path.queue());
 	}
 
 	/**
@@ -268,7 +264,11 @@ final class WaitQueueOperations {
 			this.look = null;
 			return positionLostUnlessGranted(operation.replaceReserved(this.entry, node));
 		}
-		if (event == EventType.NodeDeleted || (last != null && last.node() == null)) {
+		if (this.entry.isHead() && hasRoom()) {
+			this.look = null;
+			return positionLostUnlessGranted(operation.join(this.entry.limit(), this.entry, node));
+		}
+		if ((event == EventType.NodeDeleted && !this.entry.isForShare()) || (last != null && last.node() == null)) {
 			this.look = null;
 			CompletableFuture<Long> created = operation.create(this.entry, node);
 			return this.entry.isHead() ? positionLostUnlessGranted(created) : created;
@@ -297,6 +297,12 @@ final class WaitQueueOperations {
 		return look != null && look.node() != null && look.node().isIn(state);
 	}
 
+	/** Returns whether a share of this entry can join those that the call has read. */
+	private boolean hasRoom() {
+		ZNode present = present();
+		return present != null && present.isContainer() && present.stat().getNumChildren() < this.entry.limit();
+	}
+
 	/** Returns the lock node as this call has read it last, or {@code null}. */
 	private @Nullable ZNode present() {
 		return (this.look != null) ? this.look.node() : null;
@@ -311,7 +317,7 @@ final class WaitQueueOperations {
 			return !this.entry.isHead();
 		}
 		ZNode present = present();
-		return present != null && (!this.entry.isHead() || !present.isIn(LockNodeState.RESERVED));
+		return present != null && (!this.entry.isHead() || !(present.isIn(LockNodeState.RESERVED) || hasRoom()));
 	}
 
 	private AttemptAnswer busy() {
@@ -328,9 +334,15 @@ final class WaitQueueOperations {
 	private CompletableFuture<Long> look(boolean watch) {
 		if (watch) {
 			this.entry.watch(this.path.lockNode());
+			if (this.entry.isForShare()) {
+				// Read first, so that no share ends unseen; a lock node has no children.
+				this.operations.children(this.path.lockNode(), this.entry.watcher());
+			}
 		}
 		return this.deadline
 			.awaitExisting(this.operations.read(this.path.lockNode(), watch ? this.entry.watcher() : null))
+			.thenCompose((read) -> this.entry.isForShare() ? CompletableFuture.completedFuture(read)
+					: this.deadline.await(this.operations.deleteEmptyContainer(this.path.lockNode(), read)))
 			.whenComplete((read, failure) -> {
 				this.look = (failure == null) ? new Look(read.orElse(null)) : null;
 				if (watch && (this.look == null || this.look.node() == null || isIn(this.look, LockNodeState.HELD))) {
@@ -446,13 +458,30 @@ final class WaitQueueOperations {
 				this.refused = false;
 				return enqueueOrLook(round);
 			}
-			return this.operation.create().thenCompose((czxid) -> {
+			return this.operation.create().thenCompose(this::joinOthers).thenCompose((czxid) -> {
 				if (czxid <= 0) {
 					return enqueueOrLook(round);
 				}
 				WaitQueueOperations.this.entry.forgetPassedOver();
 				return CompletableFuture.completedFuture(new AttemptAnswer(czxid, null, Duration.ZERO, null));
 			});
+		}
+
+		/** Has a share that could not be the first join others, unless processes wait. */
+		private CompletableFuture<Long> joinOthers(long created) {
+			QueueNode own = WaitQueueOperations.this.entry;
+			if (created > 0 || !own.isForShare()) {
+				return CompletableFuture.completedFuture(created);
+			}
+			CompletableFuture<Integer> waiting = WaitQueueOperations.this.operations
+				.childCount(WaitQueueOperations.this.path.queue());
+			return look(false).thenCompose((read) -> WaitQueueOperations.this.deadline.await(waiting))
+				.thenCompose((number) -> {
+					boolean may = number == 0 && hasRoom();
+					WaitQueueOperations.this.look = null;
+					return may ? this.operation.join(own.limit(), own, null)
+							: CompletableFuture.completedFuture(created);
+				});
 		}
 
 		/** Reads the lock node of a process that gets no queue entry. */
