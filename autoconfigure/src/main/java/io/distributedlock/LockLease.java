@@ -40,6 +40,16 @@ public interface LockLease extends AutoCloseable {
 	FencingToken fencingToken(LockKey key);
 
 	/**
+	 * Returns who may hold a key at the same time.
+	 * @param key one of the {@link #keys() keys}
+	 * @return the mode in which it was acquired; {@link LockMode#EXCLUSIVE} unless
+	 * overridden
+	 */
+	default LockMode mode(LockKey key) {
+		return LockMode.EXCLUSIVE;
+	}
+
+	/**
 	 * Returns the name of the store that orders the tokens. Tokens of one key can be
 	 * compared only if they are from one source.
 	 * @return the name of the provider, or a word for a handle that no provider has

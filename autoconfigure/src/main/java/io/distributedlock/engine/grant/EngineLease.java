@@ -20,6 +20,7 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockLostException;
+import io.distributedlock.LockMode;
 import io.distributedlock.LossReason;
 import io.distributedlock.LossRegistration;
 import io.distributedlock.ObserverScope;
@@ -141,6 +142,12 @@ public final class EngineLease implements LockLease, ObserverScope.Source {
 			throw new IllegalArgumentException("Lock '" + key + "' is not held by this handle, which has " + keys());
 		}
 		return part.hold.fencingToken();
+	}
+
+	@Override
+	public LockMode mode(LockKey key) {
+		EngineLease part = part(key);
+		return (part != null) ? part.hold.heldGrant().mode() : LockMode.EXCLUSIVE;
 	}
 
 	@Override

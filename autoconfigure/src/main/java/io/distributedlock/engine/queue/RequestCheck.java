@@ -5,26 +5,42 @@ import java.util.Optional;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
+import io.distributedlock.LockMode;
 import io.distributedlock.LockRequest;
 import io.distributedlock.engine.grant.EngineLease;
 import io.distributedlock.engine.grant.HeldGrant;
 import io.distributedlock.engine.grant.LockTerms;
+import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.LongestLease;
 
 /**
- * Checks that refuse a lease or a shortest hold that could not be kept.
+ * Checks that refuse a lease or a shortest hold that could not be kept, and a mode in
+ * which the store grants no locks.
  */
-public final class MinHoldCheck {
+public final class RequestCheck {
 
-	private MinHoldCheck() {
+	private RequestCheck() {
 	}
 
 	/**
-	 * Refuses a lease or a shortest hold that the store cannot keep, or a shortest hold
-	 * that is longer than the default of the longest hold.
+	 * Returns the refusal of a mode in which the store grants no locks.
+	 * @param what what has the mode, the beginning of a sentence
+	 */
+	public static LockConfigurationException unsupported(LockMode mode, LockProvider provider, String what) {
+		return new LockConfigurationException(LockError.MODE_UNSUPPORTED,
+				what + " in the mode " + mode + ", in which the store '" + provider.name() + "' grants no locks",
+				"Request the lock exclusively, or keep it in a store that has this mode (docs/stores.md)");
+	}
+
+	/**
+	 * Refuses a mode, a lease or a shortest hold that the store cannot keep, or a
+	 * shortest hold that is longer than the default of the longest hold.
 	 * @throws LockConfigurationException if it is refused
 	 */
 	public static void requirePossible(LockRequest request, EngineContext engine) {
+		if (!engine.provider().supports(request.mode())) {
+			throw unsupported(request.mode(), engine.provider(), "Lock " + request.keys() + " was requested");
+		}
 		Optional<LongestLease> longest = engine.provider().longestLease();
 		if (longest.isPresent()) {
 			requireWithin(longest.get(), request, engine);
@@ -85,14 +101,22 @@ public final class MinHoldCheck {
 	}
 
 	/**
-	 * Refuses what is {@linkplain #requirePossible not possible}, and a nested request
-	 * whose shortest hold is longer than that of the lock that it joins, which the store
-	 * keeps as the enclosing call has asked for.
+	 * Refuses what is {@linkplain #requirePossible not possible}, a nested request for
+	 * the whole key inside a share, and one whose shortest hold is longer than that of
+	 * the lock that it joins, which the store keeps as the enclosing call has asked for.
 	 * @throws LockConfigurationException if it is refused
 	 */
 	public static void requireKeptBy(EngineLease outer, LockRequest request, EngineContext engine) {
 		requirePossible(request, engine);
 		Duration minHold = request.minHold();
+		for (HeldGrant grant : outer.grants()) {
+			if (request.mode() == LockMode.EXCLUSIVE && grant.mode() != LockMode.EXCLUSIVE) {
+				throw new LockConfigurationException(LockError.EXCLUSIVE_INSIDE_SHARED,
+						"A nested request wants lock '" + grant.key() + "' exclusively, but the enclosing call holds it"
+								+ " in the mode " + grant.mode() + ": it would wait for itself",
+						"Request it exclusively in the enclosing call, or after that has released it");
+			}
+		}
 		if (minHold == null) {
 			return;
 		}
