@@ -99,7 +99,7 @@ final class WaitQueueOperations {
 			return CompletableFuture.completedFuture(true);
 		}
 		CompletableFuture<Boolean> synced = this.operations.sync(this.path.queue());
-		CompletableFuture<Children> read = synced.thenCombine(readEntries(), (ready, entries) -> entries);
+		CompletableFuture<Children> read = synced.thenCombine(WaitQueueOrder.read(this.operations, this.path.queue()), (ready, entries) -> entries);
 		return this.deadline.await(read).thenCompose((entries) -> adoptFirst(entries.names()));
 	}
 
@@ -197,10 +197,6 @@ final class WaitQueueOperations {
 		return WaitQueueOrder.prefix(this.session.id(), this.entry.limit());
 	}
 
-	private CompletableFuture<Children> readEntries() {
-		return WaitQueueOrder.read(this.operations, this.path.queue());
-	}
-
 	/**
 	 * Ensures that the entry is known to be the head, or that it watches its predecessor.
 	 * Reads the lock node along with the queue, unless others are before the entry. If
@@ -213,7 +209,7 @@ final class WaitQueueOperations {
 		if (this.entry.isHead() || (this.entry.isPositionKnown() && this.entry.isWatching())) {
 			return CompletableFuture.completedFuture(true);
 		}
-		CompletableFuture<Children> sent = readEntries();
+		CompletableFuture<Children> sent = WaitQueueOrder.read(this.operations, this.path.queue());
 		CompletableFuture<Long> looked = (this.behindOthers && !this.entry.isHeadExpected())
 				? CompletableFuture.completedFuture(0L) : look(this.entry.isHeadExpected());
 		return looked.thenCompose((busy) -> this.deadline.await(sent)).thenCompose((read) -> {
@@ -266,7 +262,7 @@ final class WaitQueueOperations {
 		}
 		if (this.entry.isHead() && hasRoom()) {
 			this.look = null;
-			return positionLostUnlessGranted(operation.join(this.entry.limit(), this.entry, node));
+			return positionLostUnlessGranted(operation.join(this.entry, node));
 		}
 		if ((event == EventType.NodeDeleted && !this.entry.isForShare()) || (last != null && last.node() == null)) {
 			this.look = null;
@@ -391,7 +387,7 @@ final class WaitQueueOperations {
 
 	/** Deletes the reservation in an empty queue, without waiting for the answer. */
 	private CompletableFuture<Boolean> deleteReservation() {
-		return this.deadline.await(readEntries()).thenApply((entries) -> {
+		return this.deadline.await(WaitQueueOrder.read(this.operations, this.path.queue())).thenApply((entries) -> {
 			if (entries.names().isEmpty()) {
 				this.operations.delete(this.path.lockNode(), LockNodeState.RESERVED.version())
 					.whenComplete((deleted, failure) -> {
@@ -473,14 +469,12 @@ final class WaitQueueOperations {
 			if (created > 0 || !own.isForShare()) {
 				return CompletableFuture.completedFuture(created);
 			}
-			CompletableFuture<Integer> waiting = WaitQueueOperations.this.operations
-				.childCount(WaitQueueOperations.this.path.queue());
+			CompletableFuture<Integer> waiting = own.session().operations().childCount(own.path().queue());
 			return look(false).thenCompose((read) -> WaitQueueOperations.this.deadline.await(waiting))
 				.thenCompose((number) -> {
-					boolean may = number == 0 && hasRoom();
+					boolean joins = number == 0 && hasRoom();
 					WaitQueueOperations.this.look = null;
-					return may ? this.operation.join(own.limit(), own, null)
-							: CompletableFuture.completedFuture(created);
+					return joins ? this.operation.join(own, null) : CompletableFuture.completedFuture(created);
 				});
 		}
 

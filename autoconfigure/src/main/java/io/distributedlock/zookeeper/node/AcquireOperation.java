@@ -173,12 +173,11 @@ public final class AcquireOperation {
 	/**
 	 * Adds a share to the container of others. Of those that are created at the same
 	 * time, the ones beyond the limit are given back: that which was created first stays.
-	 * @param limit the most shares that there may be with this one
-	 * @param entry the queue entry; one with a limit is left to the caller
+	 * @param entry the queue entry, whose node with a limit is left to the caller
 	 * @param entryNode the entry's node, which was the head when it read the queue, or
 	 * {@code null} if it has none
 	 */
-	public CompletableFuture<Long> join(int limit, QueueNode entry, @Nullable String entryNode) {
+	public CompletableFuture<Long> join(QueueNode entry, @Nullable String entryNode) {
 		if (!this.deadline.maySend()) {
 			return this.deadline.abandoned();
 		}
@@ -189,6 +188,7 @@ public final class AcquireOperation {
 		ZooKeeperOperations operations = this.attempt.session().operations();
 		steps.add(operations.createStep(this.lockNode));
 		steps.add(ZooKeeperOperations.touchStep(this.lockNode, LockNodeState.HELD.version()));
+		int limit = entry.limit();
 		boolean limited = limit < Integer.MAX_VALUE;
 		if (entryNode != null && !limited) {
 			steps.add(Op.delete(entryNode, -1));
