@@ -2,6 +2,7 @@ package io.distributedlock.zookeeper;
 
 import java.time.Duration;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 import org.apache.commons.logging.Log;
@@ -10,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockError;
 import io.distributedlock.LockException;
+import io.distributedlock.LockHolder;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.CompletableStoreCall;
@@ -249,9 +251,10 @@ final class AttemptOperation {
 			boolean refused) {
 		Session session = attempt.session();
 		if (!this.willWait) {
-			return attemptFrom(new QueueNode(attempt.key(), this.contention.path(), this.contention.limit(), session, (event) -> {
-				// Nothing is watched.
-			}, this.contention.changed()), operation, refused);
+			return attemptFrom(
+					new QueueNode(attempt.key(), this.contention.path(), this.contention.limit(), session, (event) -> {
+						// Nothing is watched.
+					}, this.contention.changed()), operation, refused);
 		}
 		QueueNode entry = this.components.queueEntries().getOrCreate(this.contention, session);
 		if (entry == null) {
@@ -325,13 +328,16 @@ final class AttemptOperation {
 	private void busy(Session session, AttemptAnswer answer) {
 		free();
 		ZNode present = answer.present();
-		if (present == null || present.isContainer() || present.isIn(LockNodeState.RESERVED)) {
+		if (present == null || present.isIn(LockNodeState.RESERVED)) {
 			this.call.complete(new AttemptResult.Busy(answer.retryAfter(), null));
 			return;
 		}
-		this.components.holders()
-			.resolve(present, session, this.deadline)
-			.thenAccept((holder) -> this.call.complete(new AttemptResult.Busy(answer.retryAfter(), holder)));
+		LockHolderResolver holders = this.components.holders();
+		CompletableFuture<Optional<LockHolder>> resolved = present.isContainer()
+				? holders.resolveShare(this.contention.path().lockNode(), session, this.deadline)
+				: holders.resolve(present, session, this.deadline).thenApply(Optional::of);
+		resolved.thenAccept(
+				(holder) -> this.call.complete(new AttemptResult.Busy(answer.retryAfter(), holder.orElse(null))));
 	}
 
 	/** Runs a last step, whose failure nothing else would report. */

@@ -68,8 +68,8 @@ public final class LockNodeRegistry {
 	 */
 	public @Nullable LockNode find(LockKey key, OwnerId owner) {
 		LockNode node = this.held.get(owner.isShare() ? owner : key);
-		return (node != null && node.key().equals(key) && node.owner().equals(owner) && node.leaseEnd() != null && !node.session().hasEnded())
-				? node : null;
+		return (node != null && node.key().equals(key) && node.owner().equals(owner) && node.leaseEnd() != null
+				&& !node.session().hasEnded()) ? node : null;
 	}
 
 	/**

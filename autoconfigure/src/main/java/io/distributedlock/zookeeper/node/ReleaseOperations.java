@@ -140,8 +140,8 @@ public final class ReleaseOperations {
 		// The others may have found this one in the container, as this has found them.
 		return operations.childCount(NodePaths.parent(share))
 			.thenCombine(deleted, (others, done) -> (others > 0) ? CompletableFuture.completedFuture(true)
-					: reserveLast(node, operations.createStep(share), Op.delete(share, -1)).thenApply((reserved) -> true))
-			.thenCompose((next) -> next)
+					: reserveLast(node, operations.createStep(share), Op.delete(share, -1)))
+			.thenCompose((next) -> next.thenApply((reserved) -> true))
 			.exceptionallyCompose(ReleaseOperations::missing);
 	}
 

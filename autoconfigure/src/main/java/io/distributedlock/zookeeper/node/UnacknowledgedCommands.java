@@ -337,7 +337,8 @@ public final class UnacknowledgedCommands {
 		ZooKeeperOperations operations = session.operations();
 		CompletableFuture<Boolean> synced = operations.sync("/");
 		for (SentCommand command : due) {
-			synced.thenCombine(read(operations, command), (ready, node) -> node).whenComplete((node, failure) -> decide(command, node, failure));
+			synced.thenCombine(read(operations, command), (ready, node) -> node)
+				.whenComplete((node, failure) -> decide(command, node, failure));
 		}
 	}
 

@@ -159,15 +159,18 @@ public final class ZooKeeperOperations {
 	public CompletableFuture<Map<String, ZNode>> readChildren(String path) {
 		return existing(children(path, null).thenApply(Children::names)).thenApply((names) -> names.orElse(List.of()))
 			.thenCompose((names) -> names.isEmpty() ? CompletableFuture.completedFuture(Map.of())
-					: multi(names.stream().map((name) -> Op.getData(path + "/" + name)).toList()).thenApply((results) -> {
-						Map<String, ZNode> nodes = new HashMap<>();
-						for (int i = 0; i < names.size(); i++) {
-							if (results.get(i) instanceof OpResult.GetDataResult read) {
-								nodes.put(names.get(i), new ZNode(EMPTY, read.getStat()));
-							}
-						}
-						return nodes;
-					}));
+					: multi(names.stream().map((name) -> Op.getData(path + "/" + name)).toList())
+						.thenApply((results) -> found(names, results)));
+	}
+
+	private static Map<String, ZNode> found(List<String> names, List<OpResult> reads) {
+		Map<String, ZNode> nodes = new HashMap<>();
+		for (int i = 0; i < reads.size(); i++) {
+			if (reads.get(i) instanceof OpResult.GetDataResult read) {
+				nodes.put(names.get(i), new ZNode(EMPTY, read.getStat()));
+			}
+		}
+		return nodes;
 	}
 
 	/** Reads the {@link Stat} of a node, for which most servers demand no permission. */
