@@ -68,7 +68,8 @@ final class LockHolderResolver {
 	 */
 	CompletableFuture<Optional<LockHolder>> resolveShare(String container, Session session, CallDeadline deadline) {
 		return deadline.await(session.operations().children(container, null))
-			.thenCompose((shares) -> shares.names().isEmpty() ? CompletableFuture.completedFuture(Optional.<LockHolder>empty())
+			.thenCompose((shares) -> shares.names().isEmpty()
+					? CompletableFuture.completedFuture(Optional.<LockHolder>empty())
 					: deadline.await(session.operations().read(container + "/" + shares.names().get(0), null))
 						.thenCompose((share) -> resolve(share, session, deadline))
 						.thenApply((holder) -> Optional.of(holder)))
