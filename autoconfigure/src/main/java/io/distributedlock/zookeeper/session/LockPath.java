@@ -39,7 +39,7 @@ public record LockPath(String lockNode, String queue, @Nullable String shares) {
 
 	/** Returns the name of the lock, which its queue has too. */
 	public String name() {
-		return NodePaths.name(this.queue);
+		return this.queue.substring(this.queue.lastIndexOf('/') + 1);
 	}
 
 	/** Returns the length of the lock node's path. */
