@@ -2,6 +2,7 @@ package io.distributedlock.zookeeper;
 
 import java.time.Duration;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 import org.apache.commons.logging.Log;
@@ -10,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockError;
 import io.distributedlock.LockException;
+import io.distributedlock.LockHolder;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.CompletableStoreCall;
@@ -24,6 +26,7 @@ import io.distributedlock.zookeeper.node.NodeAttempt;
 import io.distributedlock.zookeeper.node.QueueNode;
 import io.distributedlock.zookeeper.session.CallDeadline;
 import io.distributedlock.zookeeper.session.LockNodeState;
+import io.distributedlock.zookeeper.session.LockPath;
 import io.distributedlock.zookeeper.session.NodePaths;
 import io.distributedlock.zookeeper.session.Session;
 import io.distributedlock.zookeeper.session.SessionTracker;
@@ -53,8 +56,8 @@ final class AttemptOperation {
 
 	private final CallDeadline deadline;
 
-	/** The session in which the bytes of the lock node's path are counted. */
-	private @Nullable Session allocated;
+	/** The attempt whose session counts the bytes of the lock node's path. */
+	private @Nullable NodeAttempt allocated;
 
 	/**
 	 * Creates an attempt that has not begun.
@@ -126,7 +129,9 @@ final class AttemptOperation {
 			}
 			this.components.shortLeaseWarning().check(this.lease, session.grantedTimeoutNanos());
 			this.deadline.begin(session);
-			contend(new NodeAttempt(this.contention.key(), this.contention.path(), this.owner, session));
+			LockPath path = this.contention.path();
+			contend(new NodeAttempt(this.contention.key(), this.contention.isShare() ? path.ofShare(this.owner) : path,
+					this.owner, session));
 		}
 		catch (RuntimeException ex) {
 			fail(ex);
@@ -185,7 +190,7 @@ final class AttemptOperation {
 			fail(sessionFull());
 			return false;
 		}
-		this.allocated = attempt.session();
+		this.allocated = attempt;
 		return true;
 	}
 
@@ -199,19 +204,23 @@ final class AttemptOperation {
 			return;
 		}
 		AcquireOperation operation = operation(attempt);
-		QueueNode entry = this.components.queueEntries().find(attempt.key(), attempt.session());
+		QueueNode entry = this.components.queueEntries().find(this.contention, attempt.session());
 		if (entry != null) {
 			await(attempt,
 					this.components.queueEntries()
 						.use(entry, this.deadline, () -> attemptFrom(entry, operation, false),
 								() -> contendWithoutEntry(attempt, operation, false)));
 		}
-		else if (this.willWait && this.components.releases().hasReserved(attempt.key())) {
-			await(attempt, contendWithoutEntry(attempt, operation, true));
+		else if (this.contention.isShare() || (this.willWait && hasReserved(attempt))) {
+			await(attempt, contendWithoutEntry(attempt, operation, this.willWait && hasReserved(attempt)));
 		}
 		else {
 			operation.create((czxid, failure) -> guard(() -> created(attempt, operation, czxid, failure)));
 		}
+	}
+
+	private boolean hasReserved(NodeAttempt attempt) {
+		return this.components.releases().hasReserved(attempt.key());
 	}
 
 	private void await(NodeAttempt attempt, CompletableFuture<AttemptAnswer> answered) {
@@ -242,9 +251,10 @@ final class AttemptOperation {
 			boolean refused) {
 		Session session = attempt.session();
 		if (!this.willWait) {
-			return attemptFrom(new QueueNode(attempt.key(), attempt.path(), session, (event) -> {
-				// Nothing is watched.
-			}, this.contention.changed()), operation, refused);
+			return attemptFrom(
+					new QueueNode(attempt.key(), this.contention.path(), this.contention.limit(), session, (event) -> {
+						// Nothing is watched.
+					}, this.contention.changed()), operation, refused);
 		}
 		QueueNode entry = this.components.queueEntries().getOrCreate(this.contention, session);
 		if (entry == null) {
@@ -261,7 +271,14 @@ final class AttemptOperation {
 		}
 		return new WaitQueueOperations(entry, this.components.sessions().persistentNodes(), this.deadline,
 				this.components.releases().hasReserved(entry.key()))
-			.attempt(operation, this.willWait, refused);
+			.attempt(operation, this.willWait, refused)
+			.thenApply((answer) -> {
+				if (answer.czxid() > 0) {
+					// A grant uses the place up; most have deleted it themselves.
+					this.components.queueEntries().deleteNode(entry);
+				}
+				return answer;
+			});
 	}
 
 	private void end(NodeAttempt attempt, @Nullable AttemptAnswer answer, @Nullable Throwable failure) {
@@ -315,9 +332,12 @@ final class AttemptOperation {
 			this.call.complete(new AttemptResult.Busy(answer.retryAfter(), null));
 			return;
 		}
-		this.components.holders()
-			.resolve(present, session, this.deadline)
-			.thenAccept((holder) -> this.call.complete(new AttemptResult.Busy(answer.retryAfter(), holder)));
+		LockHolderResolver holders = this.components.holders();
+		CompletableFuture<Optional<LockHolder>> resolved = present.isContainer()
+				? holders.resolveShare(this.contention.path().lockNode(), session, this.deadline)
+				: holders.resolve(present, session, this.deadline).thenApply(Optional::of);
+		resolved.thenAccept(
+				(holder) -> this.call.complete(new AttemptResult.Busy(answer.retryAfter(), holder.orElse(null))));
 	}
 
 	/** Runs a last step, whose failure nothing else would report. */
@@ -339,7 +359,7 @@ final class AttemptOperation {
 	/** Frees the bytes of a lock node that was not created. */
 	private void free() {
 		if (this.allocated != null) {
-			this.allocated.free(this.contention.path().lockNodeLength());
+			this.allocated.session().free(this.allocated.path().lockNodeLength());
 			this.allocated = null;
 		}
 	}

@@ -107,8 +107,8 @@ final class FreeLockCalls {
 
 	/** Returns whether an attempt begins with the creation of the lock node. */
 	private boolean isFirst(ContenderId contender, OwnerId owner, Session session, boolean willWait) {
-		return this.components.lockNodes().find(contender.key(), owner) == null
-				&& this.components.queueEntries().find(contender.key(), session) == null
+		return !contender.isShare() && this.components.lockNodes().find(contender.key(), owner) == null
+				&& this.components.queueEntries().find(contender, session) == null
 				&& !(willWait && this.components.releases().hasReserved(contender.key()));
 	}
 
@@ -163,7 +163,7 @@ final class FreeLockCalls {
 		Deadline deadline = Deadline.after(timeout);
 		Session session = sessionToBlockOn();
 		LockNode node = (session != null) ? this.components.lockNodes().find(grant.key(), grant.owner()) : null;
-		if (node == null || node.session() != session || node.isCreatedContended()) {
+		if (node == null || node.session() != session || node.isCreatedContended() || node.path().isShare()) {
 			return this.releaseCalls.release(grant.key(), grant.owner(), timeout);
 		}
 		SentCommand command = SentCommand.ofRelease(node);

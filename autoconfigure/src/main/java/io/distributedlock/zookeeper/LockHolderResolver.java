@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 import org.apache.commons.logging.Log;
@@ -59,6 +60,23 @@ final class LockHolderResolver {
 		}
 		return deadline.await(session.operations().read(this.paths.process(owner), null))
 			.handle((process, failure) -> LockHolder.of(label(owner, process, failure)).withHeldFor(held));
+	}
+
+	/**
+	 * Resolves the holder of one of the shares in a container.
+	 * @return completes with the holder, if it could be read; does not fail
+	 */
+	CompletableFuture<Optional<LockHolder>> resolveShare(String container, Session session, CallDeadline deadline) {
+		return deadline.await(session.operations().children(container, null))
+			.thenCompose((shares) -> shares.names().isEmpty()
+					? CompletableFuture.completedFuture(Optional.<LockHolder>empty())
+					: deadline.await(session.operations().read(container + "/" + shares.names().get(0), null))
+						.thenCompose((share) -> resolve(share, session, deadline))
+						.thenApply((holder) -> Optional.of(holder)))
+			.exceptionally((ex) -> {
+				logger.debug("A share could not be read", ex);
+				return Optional.empty();
+			});
 	}
 
 	private String label(long owner, @Nullable ZNode process, @Nullable Throwable failure) {

@@ -1,7 +1,10 @@
 package io.distributedlock.zookeeper;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -18,6 +21,7 @@ import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.CompletableStoreCall;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockTimer;
+import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.StoredLock;
 import io.distributedlock.zookeeper.session.CallDeadline;
@@ -66,28 +70,34 @@ final class LockNodeInspector {
 	}
 
 	/**
-	 * Finds the lock node of a lock that is held.
+	 * Finds the lock node of a lock that is held, or those of its shares.
 	 * @throws LockException if the servers could not answer
 	 */
-	Optional<StoredLock> find(LockKey key, Duration timeout) {
+	List<StoredLock> find(LockKey key, Duration timeout) {
 		Deadline deadline = Deadline.after(timeout);
 		Session session = this.sessions.awaitReady(deadline);
 		CallDeadline call = new CallDeadline(new CompletableStoreCall<>(), timeout, this.timer);
 		// Behind the sync the server knows what others have written before.
-		return await(
-				session.operations()
-					.sync(this.paths.root())
-					.thenCombine(readHeld(session, this.paths.of(key)), (synced, node) -> node)
-					.thenCompose((node) -> node.isEmpty() ? CompletableFuture.completedFuture(Optional.empty())
-							: this.holders.resolve(node.get(), session, call)
-								.thenApply((holder) -> Optional
-									.of(new StoredLock(key.encoded(), null, node.get().stat().getCzxid(), holder)))),
-				deadline);
+		Map<String, ZNode> held = await(session.operations()
+			.sync(this.paths.root())
+			.thenCombine(readHeld(session.operations(), this.paths.of(key)), (synced, nodes) -> nodes), deadline);
+		List<StoredLock> locks = new ArrayList<>();
+		held.forEach((share, node) -> locks
+			.add(new StoredLock(key.encoded(), share.isEmpty() ? null : new OwnerId(share), node.stat().getCzxid(),
+					await(this.holders.resolve(node, session, call), deadline))));
+		return locks;
 	}
 
-	private static CompletableFuture<Optional<ZNode>> readHeld(Session session, LockPath path) {
-		return ZooKeeperOperations.existing(session.operations().read(path.lockNode(), null))
-			.thenApply((node) -> node.filter((read) -> !read.isIn(LockNodeState.RESERVED)));
+	/** Reads the lock node, under an empty name, or the shares by the names of theirs. */
+	private static CompletableFuture<Map<String, ZNode>> readHeld(ZooKeeperOperations operations, LockPath path) {
+		return ZooKeeperOperations.existing(operations.read(path.lockNode(), null)).thenCompose((node) -> {
+			if (node.filter(ZNode::isContainer).isPresent()) {
+				return operations.readChildren(path.lockNode());
+			}
+			return CompletableFuture.completedFuture(node.filter((read) -> !read.isIn(LockNodeState.RESERVED))
+				.map((read) -> Map.of("", read))
+				.orElse(Map.of()));
+		});
 	}
 
 	/**
@@ -109,7 +119,8 @@ final class LockNodeInspector {
 			if (!await(created, deadline)) {
 				requireSame(session, request, czxid, deadline);
 			}
-			return awaitRelease(session, path, czxid, deadline);
+			OwnerId owner = lock.owner();
+			return awaitRelease(session, (owner != null) ? path.ofShare(owner) : path, czxid, deadline);
 		}
 		finally {
 			withdraw(session, request, created);

@@ -23,14 +23,15 @@ import io.distributedlock.zookeeper.session.Session;
 import io.distributedlock.zookeeper.session.ZooKeeperErrors;
 
 /**
- * Registry of this process's entries in wait queues, at most one per lock. An entry
- * belongs to the process: the next contender for the same lock uses it again.
+ * Registry of this process's entries in wait queues, at most one per lock, and one more
+ * for each limit of its shares. An entry belongs to the process: the next contender for
+ * the same uses it again.
  */
 final class QueueEntryRegistry {
 
 	private static final Log logger = LogFactory.getLog(QueueEntryRegistry.class);
 
-	private final ConcurrentHashMap<LockKey, QueueNode> entries = new ConcurrentHashMap<>();
+	private final ConcurrentHashMap<EntryId, QueueNode> entries = new ConcurrentHashMap<>();
 
 	private final Set<Deletion> deletions = ConcurrentHashMap.newKeySet();
 
@@ -41,9 +42,9 @@ final class QueueEntryRegistry {
 	 * later session
 	 */
 	@Nullable QueueNode getOrCreate(ContenderId contention, Session session) {
-		QueueNode entry = this.entries.compute(contention.key(), (key, present) -> {
+		QueueNode entry = this.entries.compute(EntryId.of(contention), (id, present) -> {
 			boolean kept = session.hasEnded() || (present != null && present.session() == session);
-			return kept ? present : newEntry(contention, session);
+			return kept ? present : newEntry(id, contention, session);
 		});
 		if (entry != null && entry.session() == session && session.hasEnded()) {
 			// It may have been added after the entries of the session were removed.
@@ -56,9 +57,9 @@ final class QueueEntryRegistry {
 		return entry;
 	}
 
-	private QueueNode newEntry(ContenderId contention, Session session) {
-		LockKey key = contention.key();
-		return new QueueNode(key, contention.path(), session, new EntryWatcher(this, key), contention.changed());
+	private QueueNode newEntry(EntryId id, ContenderId contention, Session session) {
+		return new QueueNode(id.key(), contention.path(), id.limit(), session, new EntryWatcher(this, id),
+				contention.changed());
 	}
 
 	/**
@@ -83,7 +84,7 @@ final class QueueEntryRegistry {
 		if (deadline.isAbandoned()) {
 			return deadline.abandoned();
 		}
-		if (this.entries.get(entry.key()) != entry) {
+		if (this.entries.get(EntryId.of(entry)) != entry) {
 			return CompletableFuture.completedFuture(Optional.empty());
 		}
 		return work.get().thenApply((result) -> Optional.of(result));
@@ -102,24 +103,25 @@ final class QueueEntryRegistry {
 	}
 
 	/**
-	 * Returns the entry for a lock, or {@code null}.
+	 * Returns the entry that a contender uses, or {@code null}.
 	 * @param session the session it has to belong to, or {@code null} for any
 	 */
-	@Nullable QueueNode find(LockKey key, @Nullable Session session) {
-		QueueNode entry = this.entries.get(key);
+	@Nullable QueueNode find(ContenderId contention, @Nullable Session session) {
+		QueueNode entry = this.entries.get(EntryId.of(contention));
 		return (entry != null && (session == null || entry.session() == session)) ? entry : null;
 	}
 
 	void remove(QueueNode entry) {
-		this.entries.remove(entry.key(), entry);
+		this.entries.remove(EntryId.of(entry), entry);
 	}
 
 	/**
 	 * Deletes the entry's node before this process reserves the lock: the reservation is
-	 * for another process, and a waiter of this one is enqueued again at the end.
+	 * for another process, and a waiter of this one is enqueued again at the end. Entries
+	 * for shares of the lock stay: they are other contenders.
 	 */
 	void dequeue(LockKey key) {
-		QueueNode entry = this.entries.get(key);
+		QueueNode entry = this.entries.get(new EntryId(key, 0));
 		if (entry != null && deleteNode(entry)) {
 			entry.notifyContender();
 		}
@@ -129,7 +131,7 @@ final class QueueEntryRegistry {
 	 * Deletes the node of an entry without waiting for the answer.
 	 * @return {@code false} if the entry has none
 	 */
-	private boolean deleteNode(QueueNode entry) {
+	boolean deleteNode(QueueNode entry) {
 		String node = entry.node();
 		if (node == null || !entry.deleted(node)) {
 			return false;
@@ -190,14 +192,32 @@ final class QueueEntryRegistry {
 	}
 
 	/**
-	 * Watcher for one lock. Equal to each other watcher for the same lock, so that
+	 * What an entry is for.
+	 *
+	 * @param limit the most shares that there may be with its own, or 0 for the whole
+	 * lock
+	 */
+	private record EntryId(LockKey key, int limit) {
+
+		private static EntryId of(ContenderId contention) {
+			return new EntryId(contention.key(), contention.limit());
+		}
+
+		private static EntryId of(QueueNode entry) {
+			return new EntryId(entry.key(), entry.limit());
+		}
+
+	}
+
+	/**
+	 * Watcher for one entry. Equal to each other watcher for the same, so that
 	 * ZooKeeper's client keeps one per node, however often the lock is waited for.
 	 */
-	private record EntryWatcher(QueueEntryRegistry registry, LockKey key) implements Watcher {
+	private record EntryWatcher(QueueEntryRegistry registry, EntryId id) implements Watcher {
 
 		@Override
 		public void process(WatchedEvent event) {
-			QueueNode entry = this.registry.find(this.key, null);
+			QueueNode entry = this.registry.entries.get(this.id);
 			if (entry != null) {
 				entry.process(event);
 			}

@@ -33,7 +33,8 @@ import io.distributedlock.zookeeper.session.ZooKeeperOperations;
  * lock node: it loses the lock, releases it, and deletes the request. The {@code czxid}
  * of both nodes decides which is younger, so that a request which nobody has obeyed never
  * ends a later grant. The data of a request may name the grant that it means, by the
- * {@code czxid} of its lock node: then it ends no other one.
+ * {@code czxid} of its lock node: then it ends no other one. A request for a share has
+ * the name of the lock too; one that means another share is left to its process.
  * <p>
  * An operator cannot delete the lock node instead: the release of its former holder could
  * delete the next lock node of the same name. Nothing here blocks.
@@ -176,7 +177,9 @@ final class UnlockRequests {
 			logger.warn("Lock '" + node.key() + "' is released, because ZooKeeper has the node '" + request + "'");
 			obey(node);
 		}
-		delete(node.session(), request);
+		if (means(read, node) || !node.path().isShare()) {
+			delete(node.session(), request);
+		}
 	}
 
 	private void obey(LockNode node) {

@@ -99,7 +99,8 @@ final class WaitQueueOperations {
 			return CompletableFuture.completedFuture(true);
 		}
 		CompletableFuture<Boolean> synced = this.operations.sync(this.path.queue());
-		CompletableFuture<Children> read = synced.thenCombine(readEntries(), (ready, entries) -> entries);
+		CompletableFuture<Children> read = synced
+			.thenCombine(WaitQueueOrder.read(this.operations, this.path.queue()), (ready, entries) -> entries);
 		return this.deadline.await(read).thenCompose((entries) -> adoptFirst(entries.names()));
 	}
 
@@ -194,15 +195,7 @@ final class WaitQueueOperations {
 	}
 
 	private String prefix() {
-		return WaitQueueOrder.prefix(this.session.id());
-	}
-
-	/** Reads the entries, the head first; a queue that is missing has none. */
-	private CompletableFuture<Children> readEntries() {
-		return ZooKeeperOperations
-			.recover(this.operations.children(this.path.queue(), null), Code.NONODE,
-					() -> CompletableFuture.completedFuture(new Children(List.of(), 0, 0)))
-			.thenApply((read) -> new Children(WaitQueueOrder.sort(read.names()), read.czxid(), read.version()));
+		return WaitQueueOrder.prefix(this.session.id(), this.entry.limit());
 	}
 
 	/**
@@ -217,7 +210,7 @@ final class WaitQueueOperations {
 		if (this.entry.isHead() || (this.entry.isPositionKnown() && this.entry.isWatching())) {
 			return CompletableFuture.completedFuture(true);
 		}
-		CompletableFuture<Children> sent = readEntries();
+		CompletableFuture<Children> sent = WaitQueueOrder.read(this.operations, this.path.queue());
 		CompletableFuture<Long> looked = (this.behindOthers && !this.entry.isHeadExpected())
 				? CompletableFuture.completedFuture(0L) : look(this.entry.isHeadExpected());
 		return looked.thenCompose((busy) -> this.deadline.await(sent)).thenCompose((read) -> {
@@ -268,7 +261,11 @@ final class WaitQueueOperations {
 			this.look = null;
 			return positionLostUnlessGranted(operation.replaceReserved(this.entry, node));
 		}
-		if (event == EventType.NodeDeleted || (last != null && last.node() == null)) {
+		if (this.entry.isHead() && hasRoom()) {
+			this.look = null;
+			return positionLostUnlessGranted(operation.join(this.entry, node));
+		}
+		if ((event == EventType.NodeDeleted && !this.entry.isForShare()) || (last != null && last.node() == null)) {
 			this.look = null;
 			CompletableFuture<Long> created = operation.create(this.entry, node);
 			return this.entry.isHead() ? positionLostUnlessGranted(created) : created;
@@ -297,6 +294,12 @@ final class WaitQueueOperations {
 		return look != null && look.node() != null && look.node().isIn(state);
 	}
 
+	/** Returns whether a share of this entry can join those that the call has read. */
+	private boolean hasRoom() {
+		ZNode present = present();
+		return present != null && present.isContainer() && present.stat().getNumChildren() < this.entry.limit();
+	}
+
 	/** Returns the lock node as this call has read it last, or {@code null}. */
 	private @Nullable ZNode present() {
 		return (this.look != null) ? this.look.node() : null;
@@ -311,7 +314,7 @@ final class WaitQueueOperations {
 			return !this.entry.isHead();
 		}
 		ZNode present = present();
-		return present != null && (!this.entry.isHead() || !present.isIn(LockNodeState.RESERVED));
+		return present != null && (!this.entry.isHead() || !(present.isIn(LockNodeState.RESERVED) || hasRoom()));
 	}
 
 	private AttemptAnswer busy() {
@@ -328,9 +331,15 @@ final class WaitQueueOperations {
 	private CompletableFuture<Long> look(boolean watch) {
 		if (watch) {
 			this.entry.watch(this.path.lockNode());
+			if (this.entry.isForShare()) {
+				// Read first, so that no share ends unseen; a lock node has no children.
+				this.operations.children(this.path.lockNode(), this.entry.watcher());
+			}
 		}
 		return this.deadline
 			.awaitExisting(this.operations.read(this.path.lockNode(), watch ? this.entry.watcher() : null))
+			.thenCompose((read) -> this.entry.isForShare() ? CompletableFuture.completedFuture(read)
+					: this.deadline.await(this.operations.deleteEmptyContainer(this.path.lockNode(), read)))
 			.whenComplete((read, failure) -> {
 				this.look = (failure == null) ? new Look(read.orElse(null)) : null;
 				if (watch && (this.look == null || this.look.node() == null || isIn(this.look, LockNodeState.HELD))) {
@@ -379,7 +388,7 @@ final class WaitQueueOperations {
 
 	/** Deletes the reservation in an empty queue, without waiting for the answer. */
 	private CompletableFuture<Boolean> deleteReservation() {
-		return this.deadline.await(readEntries()).thenApply((entries) -> {
+		return this.deadline.await(WaitQueueOrder.read(this.operations, this.path.queue())).thenApply((entries) -> {
 			if (entries.names().isEmpty()) {
 				this.operations.delete(this.path.lockNode(), LockNodeState.RESERVED.version())
 					.whenComplete((deleted, failure) -> {
@@ -446,13 +455,28 @@ final class WaitQueueOperations {
 				this.refused = false;
 				return enqueueOrLook(round);
 			}
-			return this.operation.create().thenCompose((czxid) -> {
+			return this.operation.create().thenCompose(this::joinOthers).thenCompose((czxid) -> {
 				if (czxid <= 0) {
 					return enqueueOrLook(round);
 				}
 				WaitQueueOperations.this.entry.forgetPassedOver();
 				return CompletableFuture.completedFuture(new AttemptAnswer(czxid, null, Duration.ZERO, null));
 			});
+		}
+
+		/** Has a share that could not be the first join others, unless processes wait. */
+		private CompletableFuture<Long> joinOthers(long created) {
+			QueueNode own = WaitQueueOperations.this.entry;
+			if (created > 0 || !own.isForShare()) {
+				return CompletableFuture.completedFuture(created);
+			}
+			CompletableFuture<Integer> waiting = own.session().operations().childCount(own.path().queue());
+			return look(false).thenCompose((read) -> WaitQueueOperations.this.deadline.await(waiting))
+				.thenCompose((number) -> {
+					boolean joins = number == 0 && hasRoom();
+					WaitQueueOperations.this.look = null;
+					return joins ? this.operation.join(own, null) : CompletableFuture.completedFuture(created);
+				});
 		}
 
 		/** Reads the lock node of a process that gets no queue entry. */

@@ -52,7 +52,7 @@ final class ZooKeeperContender implements LockContender {
 
 	@Override
 	public StoreCall<ReleaseOutcome> withdraw(Duration timeout) {
-		QueueNode entry = this.components.queueEntries().find(this.id.key(), null);
+		QueueNode entry = this.components.queueEntries().find(this.id, null);
 		if (entry == null || entry.session().hasEnded() || !entry.mayBeWithdrawnBy(this.id.number())) {
 			return AnsweredStoreCall.of(ReleaseOutcome.NOT_HELD);
 		}
@@ -88,7 +88,7 @@ final class ZooKeeperContender implements LockContender {
 	 */
 	@Override
 	public void close() {
-		QueueNode entry = this.components.queueEntries().find(this.id.key(), null);
+		QueueNode entry = this.components.queueEntries().find(this.id, null);
 		if (entry != null && entry.unassign(this.id.number())) {
 			later(this::withdrawForgotten);
 		}

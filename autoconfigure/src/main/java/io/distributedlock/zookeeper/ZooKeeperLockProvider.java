@@ -1,6 +1,7 @@
 package io.distributedlock.zookeeper;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -16,6 +17,7 @@ import org.apache.curator.utils.ZKPaths;
 import org.springframework.util.Assert;
 
 import io.distributedlock.LockKey;
+import io.distributedlock.LockMode;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockContender;
@@ -144,8 +146,18 @@ public final class ZooKeeperLockProvider implements LockProvider, LockInspector,
 
 	@Override
 	public LockContender newContender(LockKey key, Runnable onNotified) {
+		return newShareContender(key, 0, onNotified);
+	}
+
+	@Override
+	public boolean supports(LockMode mode) {
+		return true;
+	}
+
+	@Override
+	public LockContender newShareContender(LockKey key, int limit, Runnable onNotified) {
 		return new ZooKeeperContender(this.components,
-				new ContenderId(key, this.paths.of(key), this.contenders.incrementAndGet(), onNotified),
+				new ContenderId(key, this.paths.of(key), limit, this.contenders.incrementAndGet(), onNotified),
 				this.freeLockCalls);
 	}
 
@@ -194,10 +206,16 @@ public final class ZooKeeperLockProvider implements LockProvider, LockInspector,
 	}
 
 	/**
-	 * Finds the lock node of a key. Only its holder has the owner id of the grant.
+	 * Finds the lock node of a key. Only its holder has the owner id of an exclusive
+	 * grant.
 	 */
 	@Override
 	public Optional<StoredLock> find(LockKey key, Duration timeout) {
+		return findAll(key, timeout).stream().findFirst();
+	}
+
+	@Override
+	public List<StoredLock> findAll(LockKey key, Duration timeout) {
 		return this.inspector.find(key, timeout);
 	}
 

@@ -26,6 +26,16 @@
  * <td>the <em>lock node</em>: it exists while the lock is held or reserved</td>
  * </tr>
  * <tr>
+ * <td>{@code locks/7f/prefix:key}</td>
+ * <td>container</td>
+ * <td>takes the place of the lock node while shares of the lock are held</td>
+ * </tr>
+ * <tr>
+ * <td>{@code locks/7f/prefix:key/owner}</td>
+ * <td>ephemeral</td>
+ * <td>one share, named by the owner id of its grant</td>
+ * </tr>
+ * <tr>
  * <td>{@code queues/7f/prefix:key}</td>
  * <td>container</td>
  * <td>the <em>wait queue</em> of a lock; ZooKeeper removes it after its last entry</td>
@@ -33,7 +43,8 @@
  * <tr>
  * <td>{@code queues/7f/prefix:key/session-sequence}</td>
  * <td>ephemeral, sequential</td>
- * <td>the <em>queue entry</em> of one waiting process</td>
+ * <td>the <em>queue entry</em> of one waiting process; in one for shares a number that
+ * the limit gives takes the place of the session</td>
  * </tr>
  * <tr>
  * <td>{@code processes}, {@code unlocks}</td>
@@ -129,6 +140,16 @@
  * that version refuses the process that has become the head meanwhile, which reads the
  * queue again. If the queue was removed in between, by its {@code czxid}, or the process
  * was passed over before it had read its position, the entry goes to the end.</li>
+ * <li><strong>Share.</strong> {@code multi(create of the container, create of the share)},
+ * from a queue entry contended as a lock node. Where shares are held and no process
+ * waits, or from the head of the queue, {@code create} of the share alone; if there are
+ * more than the limit then, the czxids of all decide which stay. The head watches the
+ * children too. Release: {@code multi(delete of the share, delete of the container
+ * expecting 0)}. {@code NOTEMPTY}: {@code delete} of the share. {@code BADVERSION}, and
+ * the last one: {@code multi(delete of the share, delete of the container, create of a
+ * lock node, setData twice)}, which is reserved then. An empty container is used by a
+ * share, and deleted before an exclusive lock by {@code multi(create and delete of a
+ * child, delete)}: a version does not tell it from a lock node, the child does.</li>
  * <li><strong>Unlock.</strong> Each process watches the children of {@code unlocks}. The
  * holder of a lock node that is older than a request of its name, by {@code czxid},
  * reports the loss, releases the lock and deletes the request.</li>

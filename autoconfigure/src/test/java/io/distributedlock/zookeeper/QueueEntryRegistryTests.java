@@ -26,7 +26,7 @@ class QueueEntryRegistryTests {
 
 	private final QueueEntryRegistry entries = new QueueEntryRegistry();
 
-	private final ContenderId contention = new ContenderId(this.key, new LockPath("/locks/key", "/queues/key"), 1,
+	private final ContenderId contention = new ContenderId(this.key, new LockPath("/locks/key", "/queues/key"), 0, 1,
 			this.signals::incrementAndGet);
 
 	@Test
@@ -42,14 +42,14 @@ class QueueEntryRegistryTests {
 		QueueNode entry = this.entries.getOrCreate(this.contention, this.session);
 		former.end();
 		assertThat(this.entries.getOrCreate(this.contention, former)).isNull();
-		assertThat(this.entries.find(this.key, null)).isSameAs(entry);
+		assertThat(this.entries.find(this.contention, null)).isSameAs(entry);
 	}
 
 	@Test
 	void endedSessionGetsNoEntry() {
 		this.session.end();
 		assertThat(this.entries.getOrCreate(this.contention, this.session)).isNull();
-		assertThat(this.entries.find(this.key, null)).isNull();
+		assertThat(this.entries.find(this.contention, null)).isNull();
 	}
 
 	@Test

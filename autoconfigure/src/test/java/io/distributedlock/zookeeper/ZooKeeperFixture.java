@@ -165,7 +165,12 @@ final class ZooKeeperFixture implements LockProviderFixture {
 		String node = path(key).lockNode();
 		call(() -> {
 			try {
-				return this.admin.delete().forPath(node);
+				// The shares alone, as by the end of their sessions.
+				List<String> shares = this.admin.getChildren().forPath(node);
+				for (String share : shares) {
+					this.admin.delete().forPath(node + "/" + share);
+				}
+				return shares.isEmpty() ? this.admin.delete().forPath(node) : null;
 			}
 			catch (KeeperException.NoNodeException ex) {
 				throw new AssertionError("The lock has ended before", ex);

@@ -1,5 +1,7 @@
 package io.distributedlock.zookeeper.node;
 
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -25,6 +27,9 @@ import io.distributedlock.zookeeper.session.ZooKeeperOperations;
  * the lock node was missing, or was reserved for the head of the wait queue. A command
  * that is sent from a queue entry deletes that entry in the same transaction, and sets
  * the new lock node to {@link LockNodeState#CONTENDED}, for other entries may follow.
+ * <p>
+ * The node of a share is a child of a container that has the path of the lock node: the
+ * first share creates both, further ones {@linkplain #join join}.
  * <p>
  * Each command completes with the {@code czxid} of the lock node, or with at most 0 if
  * the lock is busy. An unanswered one is added to the {@link UnacknowledgedCommands}.
@@ -67,6 +72,9 @@ public final class AcquireOperation {
 
 	/** Creates the lock node with one request, without a queue entry. */
 	public CompletableFuture<Long> create() {
+		if (this.attempt.path().isShare()) {
+			return this.deadline.maySend() ? send(null, null, createSteps(null)) : this.deadline.abandoned();
+		}
 		CompletableFuture<Long> end = new CompletableFuture<>();
 		create(CallDeadline.to(end));
 		return end;
@@ -126,12 +134,12 @@ public final class AcquireOperation {
 
 	private CompletableFuture<Boolean> createParents() {
 		return this.deadline.await(this.persistentNodes.ensureWithParents(this.attempt.session().operations(),
-				NodePaths.parent(this.lockNode)));
+				NodePaths.parent(this.attempt.path().exclusive().lockNode())));
 	}
 
 	/** Creates a missing lock node in one transaction, from the node of a queue entry. */
 	public CompletableFuture<Long> create(QueueNode entry, String entryNode) {
-		return send(entry, entryNode, List.of(createStep(), contendStep(), Op.delete(entryNode, -1)));
+		return send(entry, entryNode, createSteps(entryNode));
 	}
 
 	/**
@@ -139,78 +147,139 @@ public final class AcquireOperation {
 	 * that was the head when it read the queue.
 	 */
 	public CompletableFuture<Long> replaceReserved(QueueNode entry, String entryNode) {
-		return send(entry, entryNode,
-				List.of(Op.check(this.attempt.path().queue(), entry.queueVersion()),
-						Op.delete(this.lockNode, LockNodeState.RESERVED.version()), createStep(), contendStep(),
-						Op.delete(entryNode, -1)));
+		List<Op> steps = createSteps(entryNode);
+		steps.add(0, Op.check(this.attempt.path().queue(), entry.queueVersion()));
+		steps.add(1, Op.delete(this.attempt.path().exclusive().lockNode(), LockNodeState.RESERVED.version()));
+		return send(entry, entryNode, steps);
 	}
 
-	private Op createStep() {
-		return this.attempt.session().operations().createStep(this.lockNode);
+	/** The version of a container says whether others wait, as that of a lock node. */
+	private List<Op> createSteps(@Nullable String entryNode) {
+		ZooKeeperOperations operations = this.attempt.session().operations();
+		String shares = this.attempt.path().shares();
+		List<Op> steps = new ArrayList<>();
+		if (shares != null) {
+			steps.add(operations.createContainerStep(shares));
+		}
+		steps.add(operations.createStep(this.lockNode));
+		steps.add(ZooKeeperOperations.touchStep((shares != null && entryNode != null) ? shares : this.lockNode,
+				LockNodeState.HELD.version()));
+		if (entryNode != null) {
+			steps.add(Op.delete(entryNode, -1));
+		}
+		return steps;
 	}
 
-	private Op contendStep() {
-		return ZooKeeperOperations.touchStep(this.lockNode, LockNodeState.HELD.version());
+	/**
+	 * Adds a share to the container of others. Of those that are created at the same
+	 * time, the ones beyond the limit are given back: that which was created first stays.
+	 * @param entry the queue entry, whose node with a limit is left to the caller
+	 * @param entryNode the entry's node, which was the head when it read the queue, or
+	 * {@code null} if it has none
+	 */
+	public CompletableFuture<Long> join(QueueNode entry, @Nullable String entryNode) {
+		if (!this.deadline.maySend()) {
+			return this.deadline.abandoned();
+		}
+		List<Op> steps = new ArrayList<>();
+		if (entryNode != null) {
+			steps.add(Op.check(this.attempt.path().queue(), entry.queueVersion()));
+		}
+		ZooKeeperOperations operations = this.attempt.session().operations();
+		steps.add(operations.createStep(this.lockNode));
+		steps.add(ZooKeeperOperations.touchStep(this.lockNode, LockNodeState.HELD.version()));
+		int limit = entry.limit();
+		boolean limited = limit < Integer.MAX_VALUE;
+		if (entryNode != null && !limited) {
+			steps.add(Op.delete(entryNode, -1));
+		}
+		CompletableFuture<Long> created = multi(steps);
+		CompletableFuture<Long> sent = limited
+				? created.thenCombine(operations.childCount(NodePaths.parent(this.lockNode)),
+						(czxid, shares) -> (czxid > 0 && shares > limit) ? giveBackBeyond(limit, czxid)
+								: CompletableFuture.completedFuture(czxid))
+					.thenCompose((next) -> next)
+				: created;
+		return await(entry, entryNode, steps, sent);
+	}
+
+	/** Releases this share unless it is one of the first, in the order of creation. */
+	private CompletableFuture<Long> giveBackBeyond(int limit, long czxid) {
+		return this.attempt.session()
+			.operations()
+			.readChildren(NodePaths.parent(this.lockNode))
+			.thenCompose((shares) -> {
+				long before = shares.values().stream().filter((share) -> share.stat().getCzxid() < czxid).count();
+				return (before < limit) ? CompletableFuture.completedFuture(czxid)
+						: this.undecided.release(new LockNode(this.attempt, czxid, null, Duration.ZERO))
+							.thenApply((outcome) -> BUSY);
+			});
+	}
+
+	private CompletableFuture<Long> multi(List<Op> steps) {
+		return this.attempt.session().operations().multi(steps).thenApply((results) -> czxid(steps, results));
 	}
 
 	/** Sends a transaction. A parent that was missing exists afterwards. */
-	private CompletableFuture<Long> send(QueueNode entry, String entryNode, List<Op> steps) {
-		CompletableFuture<Long> sent = this.attempt.session()
-			.operations()
-			.multi(steps)
-			.thenApply((results) -> czxid(steps, results));
+	private CompletableFuture<Long> send(@Nullable QueueNode entry, @Nullable String entryNode, List<Op> steps) {
+		return await(entry, entryNode, steps, multi(steps));
+	}
+
+	private CompletableFuture<Long> await(@Nullable QueueNode entry, @Nullable String entryNode, List<Op> steps,
+			CompletableFuture<Long> sent) {
 		return this.deadline.await(sent).whenComplete((czxid, failure) -> {
 			if (failure != null) {
 				this.undecided.addAcquire(this.attempt, sent);
 			}
-		}).thenCompose((czxid) -> answered(entry, entryNode, czxid));
+		}).thenCompose((czxid) -> answered(entry, entryNode, steps, czxid));
 	}
 
-	private CompletableFuture<Long> answered(QueueNode entry, String entryNode, long czxid) {
-		if (czxid > 0) {
-			entry.deleted(entryNode);
-		}
-		else if (czxid == NO_ENTRY) {
-			entry.recordPassedOver(entryNode);
-		}
-		else if (czxid == OTHER_ORDER) {
-			entry.clearPosition();
+	private CompletableFuture<Long> answered(@Nullable QueueNode entry, @Nullable String entryNode, List<Op> steps,
+			long czxid) {
+		if (entry != null && entryNode != null) {
+			if (czxid > 0 && steps.get(steps.size() - 1).getType() == ZooDefs.OpCode.delete) {
+				entry.deleted(entryNode);
+			}
+			else if (czxid == NO_ENTRY) {
+				entry.recordPassedOver(entryNode);
+			}
+			else if (czxid == OTHER_ORDER) {
+				entry.clearPosition();
+			}
 		}
 		return (czxid == NO_PARENT) ? createParents().thenApply((ready) -> BUSY)
 				: CompletableFuture.completedFuture(czxid);
 	}
 
-	private static long czxid(List<Op> steps, List<OpResult> results) {
-		long czxid = BUSY;
+	private long czxid(List<Op> steps, List<OpResult> results) {
 		for (int i = 0; i < results.size(); i++) {
-			if (results.get(i) instanceof OpResult.SetDataResult contended) {
-				czxid = contended.getStat().getCzxid();
-			}
-			else if (results.get(i) instanceof OpResult.ErrorResult error && error.getErr() != Code.OK.intValue()
+			if (results.get(i) instanceof OpResult.ErrorResult error && error.getErr() != Code.OK.intValue()
 					&& error.getErr() != Code.RUNTIMEINCONSISTENCY.intValue()) {
 				return refused(steps, i, Code.get(error.getErr()));
 			}
 		}
-		return czxid;
+		return ZooKeeperOperations.written(results).getCzxid();
 	}
 
-	private static long refused(List<Op> steps, int step, @Nullable Code code) {
+	private long refused(List<Op> steps, int step, @Nullable Code code) {
 		if (code == Code.NONODE) {
 			return missing(steps, step);
 		}
 		if (code == Code.BADVERSION && steps.get(step).getType() == ZooDefs.OpCode.check) {
 			return OTHER_ORDER;
 		}
-		if (code == Code.NODEEXISTS || code == Code.BADVERSION) {
+		if (code == Code.NODEEXISTS || code == Code.BADVERSION || code == Code.NOTEMPTY
+				|| code == Code.NOCHILDRENFOREPHEMERALS) {
 			return BUSY;
 		}
 		throw new CompletionException(ZooKeeperErrors.failure(code, steps.get(step)));
 	}
 
 	/** Returns what a step has missed; a missing lock node is created by the next try. */
-	private static long missing(List<Op> steps, int step) {
+	private long missing(List<Op> steps, int step) {
 		int type = steps.get(step).getType();
-		if (type == ZooDefs.OpCode.create) {
+		if (type == ZooDefs.OpCode.createContainer
+				|| (type == ZooDefs.OpCode.create && !this.attempt.path().isShare())) {
 			return NO_PARENT;
 		}
 		return (type == ZooDefs.OpCode.check || step == steps.size() - 1) ? NO_ENTRY : BUSY;

@@ -3,6 +3,7 @@ package io.distributedlock.zookeeper.node;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
 
+import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
@@ -95,6 +96,12 @@ public final class LockNode {
 	public long remainingNanos() {
 		Deadline end = this.leaseEnd.get();
 		return (end != null) ? end.remainingNanos() : 0;
+	}
+
+	/** Returns the reserved lock node that has taken the place of the last share. */
+	LockNode reservation(Stat stat) {
+		NodeAttempt released = new NodeAttempt(key(), path().exclusive(), owner(), session());
+		return new LockNode(released, stat.getCzxid(), null, Duration.ZERO);
 	}
 
 	public LockGrant grant() {

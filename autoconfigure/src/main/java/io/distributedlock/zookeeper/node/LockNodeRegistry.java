@@ -25,7 +25,8 @@ public final class LockNodeRegistry {
 	/** The registries of closed providers of this JVM whose locks are still held. */
 	private static final Set<LockNodeRegistry> SHARED = ConcurrentHashMap.newKeySet();
 
-	private final ConcurrentHashMap<LockKey, LockNode> held = new ConcurrentHashMap<>();
+	/** The lock nodes by key, and the shares by owner: a key may have several. */
+	private final ConcurrentHashMap<Object, LockNode> held = new ConcurrentHashMap<>();
 
 	private final DeadlineTimer alarm;
 
@@ -47,7 +48,7 @@ public final class LockNodeRegistry {
 	 * @return {@code false} if the session has ended
 	 */
 	public boolean add(LockNode node) {
-		this.held.compute(node.key(), (key, present) -> node.session().hasEnded() ? present : node);
+		this.held.compute(id(node), (key, present) -> node.session().hasEnded() ? present : node);
 		if (node.session().hasEnded()) {
 			// It may have been added after the nodes of the session were removed.
 			remove(node);
@@ -57,14 +58,18 @@ public final class LockNodeRegistry {
 		return true;
 	}
 
+	private static Object id(LockNode node) {
+		return node.path().isShare() ? node.owner() : node.key();
+	}
+
 	/**
 	 * Returns the lock node of an owner, or {@code null} if there is none, its release
 	 * has begun, or its session has ended.
 	 */
 	public @Nullable LockNode find(LockKey key, OwnerId owner) {
-		LockNode node = this.held.get(key);
-		return (node != null && node.owner().equals(owner) && node.leaseEnd() != null && !node.session().hasEnded())
-				? node : null;
+		LockNode node = this.held.get(owner.isShare() ? owner : key);
+		return (node != null && node.key().equals(key) && node.owner().equals(owner) && node.leaseEnd() != null
+				&& !node.session().hasEnded()) ? node : null;
 	}
 
 	/**
@@ -121,7 +126,7 @@ public final class LockNodeRegistry {
 
 	/** Removes a lock node whose release was answered, or is undecided. */
 	public void remove(LockNode node) {
-		this.held.remove(node.key(), node);
+		this.held.remove(id(node), node);
 	}
 
 	/** Removes the lock nodes of a session that has ended. */

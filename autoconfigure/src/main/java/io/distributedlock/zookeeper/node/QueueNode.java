@@ -32,6 +32,8 @@ public final class QueueNode {
 
 	private final LockPath path;
 
+	private final int limit;
+
 	private final Session session;
 
 	/** The end of the turn that was added last. */
@@ -71,12 +73,15 @@ public final class QueueNode {
 
 	/**
 	 * Creates an entry without a node.
+	 * @param limit the most shares that there may be with the entry's own, or 0 if it is
+	 * for the whole lock
 	 * @param watcher the watcher that passes its events to {@link #process}
 	 * @param changed notifies the contender; must not block
 	 */
-	public QueueNode(LockKey key, LockPath path, Session session, Watcher watcher, Runnable changed) {
+	public QueueNode(LockKey key, LockPath path, int limit, Session session, Watcher watcher, Runnable changed) {
 		this.key = key;
 		this.path = path;
+		this.limit = limit;
 		this.session = session;
 		this.watcher = watcher;
 		this.assignment = new AtomicReference<>(new Assignment(0, changed));
@@ -88,6 +93,15 @@ public final class QueueNode {
 
 	public LockPath path() {
 		return this.path;
+	}
+
+	/** Returns the most shares that there may be with the entry's own, or 0. */
+	public int limit() {
+		return this.limit;
+	}
+
+	public boolean isForShare() {
+		return this.limit > 0;
 	}
 
 	public Session session() {

@@ -1,6 +1,7 @@
 package io.distributedlock.zookeeper.node;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -14,10 +15,13 @@ import org.apache.commons.logging.LogFactory;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
+import org.apache.zookeeper.ZooDefs.OpCode;
+import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.provider.LockTimer;
 import io.distributedlock.zookeeper.session.LockNodeState;
+import io.distributedlock.zookeeper.session.NodePaths;
 import io.distributedlock.zookeeper.session.ZNode;
 import io.distributedlock.zookeeper.session.ZooKeeperErrors;
 import io.distributedlock.zookeeper.session.ZooKeeperOperations;
@@ -70,6 +74,9 @@ public final class ReleaseOperations {
 	 * @return completes with whether the node existed; fails where that is unclear
 	 */
 	public CompletableFuture<Boolean> release(LockNode node) {
+		if (node.path().isShare()) {
+			return releaseShare(node);
+		}
 		if (node.isCreatedContended()) {
 			return reserve(node);
 		}
@@ -78,6 +85,64 @@ public final class ReleaseOperations {
 			.delete(node.path().lockNode(), LockNodeState.HELD.version())
 			.exceptionallyCompose(
 					(failure) -> ZooKeeperErrors.is(failure, Code.BADVERSION) ? reserve(node) : missing(failure));
+	}
+
+	/**
+	 * Releases a share, and with the last one the container, of which only a transaction
+	 * can say that it is that: the container is not empty otherwise.
+	 */
+	private CompletableFuture<Boolean> releaseShare(LockNode node) {
+		ZooKeeperOperations operations = node.session().operations();
+		String lockNode = node.path().exclusive().lockNode();
+		Op end = Op.delete(node.path().lockNode(), -1);
+		CompletableFuture<List<OpResult>> last = operations
+			.multi(List.of(end, Op.delete(lockNode, LockNodeState.HELD.version())));
+		CompletableFuture<Integer> shares = operations.childCount(lockNode);
+		return last.thenCompose((results) -> {
+			Code refusal = ZooKeeperOperations.refusal(results);
+			return (refusal != Code.BADVERSION) ? endRelease(node, refusal) : shares
+				.thenCompose((number) -> (number > 1) ? endRelease(node, Code.NOTEMPTY) : reserveLast(node, end));
+		});
+	}
+
+	/**
+	 * Releases the last share of a contended container: the lock node of a reservation
+	 * takes its place.
+	 * @param first the steps that prove that the path is that of the container
+	 */
+	private CompletableFuture<Boolean> reserveLast(LockNode node, Op... first) {
+		ZooKeeperOperations operations = node.session().operations();
+		String lockNode = node.path().exclusive().lockNode();
+		List<Op> steps = new ArrayList<>(List.of(first));
+		steps.addAll(List.of(Op.delete(lockNode, -1), operations.createStep(lockNode),
+				ZooKeeperOperations.touchStep(lockNode, LockNodeState.HELD.version()),
+				ZooKeeperOperations.touchStep(lockNode, LockNodeState.CONTENDED.version())));
+		return operations.multi(steps)
+			.thenCombine(waiting(node), (results, number) -> {
+				Code refusal = ZooKeeperOperations.refusal(results);
+				return (refusal != null) ? endRelease(node, refusal)
+						: completeReservation(node.reservation(ZooKeeperOperations.written(results)), number);
+			})
+			.thenCompose((next) -> next);
+	}
+
+	/** Ends the release of a share whose transaction was answered. */
+	private CompletableFuture<Boolean> endRelease(LockNode node, @Nullable Code refusal) {
+		if (refusal == null || refusal == Code.NONODE || refusal == Code.NOCHILDRENFOREPHEMERALS) {
+			return CompletableFuture.completedFuture(refusal == null);
+		}
+		String share = node.path().lockNode();
+		if (refusal != Code.NOTEMPTY) {
+			return CompletableFuture.failedFuture(ZooKeeperErrors.failure(refusal, OpCode.delete, share));
+		}
+		ZooKeeperOperations operations = node.session().operations();
+		CompletableFuture<Boolean> deleted = operations.delete(share, -1);
+		// The others may have found this one in the container, as this has found them.
+		return operations.childCount(NodePaths.parent(share))
+			.thenCombine(deleted, (others, done) -> (others > 0) ? CompletableFuture.completedFuture(true)
+					: reserveLast(node, operations.createStep(share), Op.delete(share, -1)))
+			.thenCompose((next) -> next.thenApply((reserved) -> true))
+			.exceptionallyCompose(ReleaseOperations::missing);
 	}
 
 	private static CompletableFuture<Boolean> missing(Throwable failure) {
@@ -96,12 +161,10 @@ public final class ReleaseOperations {
 		this.dequeue.accept(node.key());
 		CompletableFuture<Boolean> touched = operations.touch(path, LockNodeState.CONTENDED.version())
 			.thenApply((stat) -> true);
-		CompletableFuture<Integer> waiting = node.sawOthers() ? CompletableFuture.completedFuture(1)
-				: operations.childCount(node.path().queue());
+		CompletableFuture<Integer> waiting = waiting(node);
 		return touched.handle((done, failure) -> {
 			if (failure == null) {
-				return waiting.exceptionally((ex) -> unknownNumber(node, ex))
-					.thenCompose((number) -> completeReservation(node, number));
+				return waiting.thenCompose((number) -> completeReservation(node, number));
 			}
 			if (ZooKeeperErrors.is(failure, Code.BADVERSION)) {
 				return operations.read(path, null).thenCompose((read) -> deleteAltered(node, read));
@@ -110,9 +173,13 @@ public final class ReleaseOperations {
 		}).thenCompose((next) -> next);
 	}
 
-	private static int unknownNumber(LockNode node, Throwable failure) {
-		logger.debug("The wait queue of '" + node.key() + "' could not be read", failure);
-		return 1;
+	/** Returns how many wait, or that one does if that is not known. */
+	private static CompletableFuture<Integer> waiting(LockNode node) {
+		return node.sawOthers() ? CompletableFuture.completedFuture(1)
+				: node.session().operations().childCount(node.path().queue()).exceptionally((ex) -> {
+					logger.debug("The wait queue of '" + node.key() + "' could not be read", ex);
+					return 1;
+				});
 	}
 
 	/** Deletes a lock node whose version was altered by another tool. */
@@ -248,12 +315,8 @@ public final class ReleaseOperations {
 	}
 
 	private static CompletableFuture<Optional<String>> head(LockNode node) {
-		return ZooKeeperOperations.recover(
-				node.session()
-					.operations()
-					.children(node.path().queue(), null)
-					.thenApply((children) -> WaitQueueOrder.sort(children.names()).stream().findFirst()),
-				Code.NONODE, () -> CompletableFuture.completedFuture(Optional.empty()));
+		return WaitQueueOrder.read(node.session().operations(), node.path().queue())
+			.thenApply((children) -> children.names().stream().findFirst());
 	}
 
 	/**

@@ -27,6 +27,7 @@ import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.zookeeper.session.LockNodeState;
+import io.distributedlock.zookeeper.session.LockPath;
 import io.distributedlock.zookeeper.session.Session;
 import io.distributedlock.zookeeper.session.ZNode;
 import io.distributedlock.zookeeper.session.ZooKeeperErrors;
@@ -80,10 +81,10 @@ public final class UnacknowledgedCommands {
 		}));
 	}
 
-	/** Releases a lock node that no caller waits for. */
-	public void release(LockNode node) {
+	/** Releases a lock node that no caller waits for; returns what addRelease does. */
+	public CompletableFuture<ReleaseOutcome> release(LockNode node) {
 		// Added before it is sent: whoever looks for the lock node meanwhile finds it.
-		addRelease(node, () -> this.releases.release(node));
+		return addRelease(node, () -> this.releases.release(node));
 	}
 
 	/**
@@ -336,9 +337,26 @@ public final class UnacknowledgedCommands {
 		ZooKeeperOperations operations = session.operations();
 		CompletableFuture<Boolean> synced = operations.sync("/");
 		for (SentCommand command : due) {
-			synced.thenCombine(operations.read(command.attempt().path().lockNode(), null), (ready, node) -> node)
+			synced.thenCombine(read(operations, command), (ready, node) -> node)
 				.whenComplete((node, failure) -> decide(command, node, failure));
 		}
+	}
+
+	/**
+	 * Reads the lock node of a command. Where it was a share, an unanswered release may
+	 * have reserved the lock.
+	 */
+	private CompletableFuture<ZNode> read(ZooKeeperOperations operations, SentCommand command) {
+		LockPath path = command.attempt().path();
+		CompletableFuture<ZNode> read = operations.read(path.lockNode(), null);
+		return !path.isShare() ? read : ZooKeeperOperations.recover(read, Code.NONODE,
+				() -> operations.read(path.exclusive().lockNode(), null).thenCompose((present) -> {
+					if (present.isOwnedBy(command.session().id()) && present.isIn(LockNodeState.RESERVED)) {
+						this.releases.addReservation(command.lockNode().reservation(present.stat()),
+								ReleaseOperations.GRACE);
+					}
+					return read;
+				}));
 	}
 
 	private void decide(SentCommand command, @Nullable ZNode read, @Nullable Throwable failure) {

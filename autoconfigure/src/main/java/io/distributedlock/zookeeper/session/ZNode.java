@@ -14,6 +14,19 @@ public record ZNode(byte[] data, Stat stat) {
 		return version() == state.version();
 	}
 
+	/**
+	 * Returns whether the node is the container of shares, which belongs to no session.
+	 */
+	public boolean isContainer() {
+		long owner = this.stat.getEphemeralOwner();
+		return owner == 0 || owner == Long.MIN_VALUE;
+	}
+
+	/** Returns whether shares have ended with their sessions and left the container. */
+	public boolean isEmptyContainer() {
+		return isContainer() && this.stat.getNumChildren() == 0;
+	}
+
 	/** Returns whether the node is ephemeral and belongs to the given session. */
 	public boolean isOwnedBy(long sessionId) {
 		return this.stat.getEphemeralOwner() == sessionId;

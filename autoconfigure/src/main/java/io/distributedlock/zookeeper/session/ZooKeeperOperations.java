@@ -1,7 +1,9 @@
 package io.distributedlock.zookeeper.session;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
@@ -85,7 +87,7 @@ public final class ZooKeeperOperations {
 	 * exists or its parent is missing
 	 */
 	public CompletableFuture<String> createSequentialInContainer(String container, String path) {
-		List<Op> steps = List.of(Op.create(container, EMPTY, this.acl, CreateMode.CONTAINER),
+		List<Op> steps = List.of(createContainerStep(container),
 				Op.create(path, EMPTY, this.acl, CreateMode.EPHEMERAL_SEQUENTIAL));
 		return multi(steps).thenCompose((results) -> {
 			if (results.get(1) instanceof OpResult.CreateResult created) {
@@ -153,6 +155,24 @@ public final class ZooKeeperOperations {
 		return end;
 	}
 
+	/** Reads the children of a node that exist, by name. A missing node has none. */
+	public CompletableFuture<Map<String, ZNode>> readChildren(String path) {
+		return existing(children(path, null).thenApply(Children::names)).thenApply((names) -> names.orElse(List.of()))
+			.thenCompose((names) -> names.isEmpty() ? CompletableFuture.completedFuture(Map.of())
+					: multi(names.stream().map((name) -> Op.getData(path + "/" + name)).toList())
+						.thenApply((results) -> found(names, results)));
+	}
+
+	private static Map<String, ZNode> found(List<String> names, List<OpResult> reads) {
+		Map<String, ZNode> nodes = new HashMap<>();
+		for (int i = 0; i < reads.size(); i++) {
+			if (reads.get(i) instanceof OpResult.GetDataResult read) {
+				nodes.put(names.get(i), new ZNode(EMPTY, read.getStat()));
+			}
+		}
+		return nodes;
+	}
+
 	/** Reads the {@link Stat} of a node, for which most servers demand no permission. */
 	public CompletableFuture<Stat> stat(String path, @Nullable Watcher watcher) {
 		CompletableFuture<Stat> end = new CompletableFuture<>();
@@ -192,6 +212,43 @@ public final class ZooKeeperOperations {
 			end(end, answered ? Code.OK.intValue() : code, OpCode.multi, steps.get(0).getPath(), results);
 		}, null);
 		return end;
+	}
+
+	/**
+	 * Deletes a node that was read if it is an empty container of shares. The first steps
+	 * refuse a node of another kind, which a version would not tell apart.
+	 * @return completes with what is left
+	 */
+	public CompletableFuture<Optional<ZNode>> deleteEmptyContainer(String path, Optional<ZNode> read) {
+		if (read.filter(ZNode::isEmptyContainer).isEmpty()) {
+			return CompletableFuture.completedFuture(read);
+		}
+		String probe = path + "/probe";
+		return multi(List.of(createStep(probe), Op.delete(probe, -1), Op.delete(path, -1)))
+			.thenApply((results) -> (refusal(results) == null) ? Optional.empty() : read);
+	}
+
+	/** Returns the code of the step that was refused, or {@code null}. */
+	public static @Nullable Code refusal(List<OpResult> results) {
+		return results.stream()
+			.filter((result) -> result instanceof OpResult.ErrorResult)
+			.map((result) -> Code.get(((OpResult.ErrorResult) result).getErr()))
+			.filter((code) -> code != Code.OK && code != Code.RUNTIMEINCONSISTENCY)
+			.findFirst()
+			.orElse(null);
+	}
+
+	/** Returns the {@code Stat} that the last write of data has answered. */
+	public static Stat written(List<OpResult> results) {
+		Stat last = new Stat();
+		for (OpResult result : results) {
+			last = (result instanceof OpResult.SetDataResult written) ? written.getStat() : last;
+		}
+		return last;
+	}
+
+	public Op createContainerStep(String path) {
+		return Op.create(path, EMPTY, this.acl, CreateMode.CONTAINER);
 	}
 
 	public Op createStep(String path) {

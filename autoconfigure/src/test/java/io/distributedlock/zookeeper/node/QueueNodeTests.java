@@ -29,7 +29,7 @@ class QueueNodeTests {
 
 	private final AtomicInteger signals = new AtomicInteger();
 
-	private final QueueNode entry = new QueueNode(LockKey.of("key"), PATH, this.session, (event) -> {
+	private final QueueNode entry = new QueueNode(LockKey.of("key"), PATH, 0, this.session, (event) -> {
 	}, this.signals::incrementAndGet);
 
 	private static WatchedEvent event(EventType type, String path) {
