@@ -18,7 +18,7 @@ import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.StoreCall;
 
 /**
- * Contender of this process for one row. Its first attempt and the first one after the
+ * Contender of this process for one row, or for shares of it with one limit. Its first attempt and the first one after the
  * lock was reserved for it write the row at once. The others read it, and write only if
  * that would change it; so does a first attempt that does not wait for a lock that was
  * busy a moment ago.
@@ -34,6 +34,11 @@ final class JdbcContender implements LockContender, NotifiedContender {
 	private final LockKey key;
 
 	private final String storedKey;
+
+	/** The most shares that there may be with one of this contender, 0 for no share. */
+	private final int limit;
+
+	private final String id;
 
 	private final PollSignal signal;
 
@@ -55,25 +60,35 @@ final class JdbcContender implements LockContender, NotifiedContender {
 	 * of this process that was not withdrawn yet.
 	 */
 	JdbcContender(LockTable table, TableCheck tableCheck, NotificationListener listener, LockKey key, String storedKey,
-			PollSignal signal) {
+			int limit, PollSignal signal) {
 		this.table = table;
 		this.tableCheck = tableCheck;
 		this.listener = listener;
 		this.key = key;
 		this.storedKey = storedKey;
+		this.limit = limit;
+		this.id = RowAttempt.contender(table.process(), limit);
 		this.signal = signal;
-		NotifiedContender earlier = listener.find(storedKey);
-		this.sinceMicros = (earlier != null) ? earlier.sinceMicros() : null;
+		for (NotifiedContender earlier : listener.find(storedKey)) {
+			if (this.id.equals(earlier.id())) {
+				this.sinceMicros = earlier.sinceMicros();
+			}
+		}
+	}
+
+	@Override
+	public String id() {
+		return this.id;
 	}
 
 	@Override
 	public void onNotification(NotificationPayload payload) {
-		if (this.table.process().equals(payload.reserved())) {
+		if (this.id.equals(payload.reserved())) {
 			this.reserved = true;
 			this.signal.send();
 		}
 		else {
-			this.signal.sendAfter(PollBackOff.afterNotification(payload, this.table.process(), this.sinceMicros,
+			this.signal.sendAfter(PollBackOff.afterNotification(payload, this.id, this.sinceMicros,
 					this.table.reservationMicros()));
 		}
 	}
@@ -101,8 +116,8 @@ final class JdbcContender implements LockContender, NotifiedContender {
 	private AttemptResult attemptOrPoll(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
 		long startNanos = System.nanoTime();
 		RowAttempt attempt = new RowAttempt(this.storedKey, LockRow.heldBy(owner),
-				TimeUnit.NANOSECONDS.toMicros(lease.toNanos()), this.table.holder(), this.table.process(), willWait,
-				this.sinceMicros);
+				TimeUnit.NANOSECONDS.toMicros(lease.toNanos()), this.table.holder(), this.id, willWait,
+				this.sinceMicros, this.limit);
 		boolean writeAtOnce = this.reserved
 				|| (!this.attempted && (willWait || !this.table.isLikelyBusy(this.storedKey)));
 		this.attempted = true;
@@ -143,7 +158,7 @@ final class JdbcContender implements LockContender, NotifiedContender {
 		if (attempt.willWait()) {
 			this.listener.start();
 			if (this.sinceMicros == null) {
-				this.sinceMicros = row.sinceMicros(this.table.process());
+				this.sinceMicros = row.sinceMicros(this.id);
 			}
 		}
 		long ageMicros = TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - startNanos);
@@ -164,7 +179,7 @@ final class JdbcContender implements LockContender, NotifiedContender {
 		if (!this.queued) {
 			return ReleaseOutcome.NOT_HELD;
 		}
-		ReleaseOutcome outcome = this.table.withdraw(this.storedKey, timeout);
+		ReleaseOutcome outcome = this.table.withdraw(this.storedKey, this.id, timeout);
 		this.queued = outcome == ReleaseOutcome.UNKNOWN;
 		return outcome;
 	}

@@ -8,11 +8,13 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 import io.distributedlock.LockKey;
+import io.distributedlock.LockMode;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.jdbc.connection.LockDataSource;
 import io.distributedlock.jdbc.dialect.Dialect.Renewal;
 import io.distributedlock.jdbc.dialect.LockRow;
 import io.distributedlock.provider.AnsweredStoreCall;
+import io.distributedlock.provider.Deadline;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.LockTimer;
@@ -63,7 +65,17 @@ public final class JdbcLockProvider extends TableLockProvider {
 
 	@Override
 	public LockContender newContender(LockKey key, Runnable onNotified) {
-		return new JdbcContender(table(), tableCheck(), this.listener, key, keys().encode(key),
+		return newShareContender(key, 0, onNotified);
+	}
+
+	@Override
+	public boolean supports(LockMode mode) {
+		return true;
+	}
+
+	@Override
+	public LockContender newShareContender(LockKey key, int limit, Runnable onNotified) {
+		return new JdbcContender(table(), tableCheck(), this.listener, key, keys().encode(key), limit,
 				new PollSignal(this.timer, onNotified));
 	}
 
@@ -73,19 +85,29 @@ public final class JdbcLockProvider extends TableLockProvider {
 	}
 
 	private Map<LockGrant, RenewalOutcome> renewAll(Map<LockGrant, Duration> leases, Duration timeout) {
+		Deadline deadline = Deadline.after(timeout);
+		Map<LockGrant, RenewalOutcome> outcomes = new HashMap<>();
+		renewAll(leases, false, deadline, outcomes);
+		renewAll(leases, true, deadline, outcomes);
+		return outcomes;
+	}
+
+	private void renewAll(Map<LockGrant, Duration> leases, boolean shares, Deadline deadline,
+			Map<LockGrant, RenewalOutcome> outcomes) {
 		List<LockGrant> grants = new ArrayList<>(leases.size());
 		List<Renewal> renewals = new ArrayList<>(leases.size());
 		leases.forEach((grant, lease) -> {
-			grants.add(grant);
-			renewals.add(new Renewal(keys().encode(grant.key()), LockRow.heldBy(grant.owner()),
-					TimeUnit.NANOSECONDS.toMicros(lease.toNanos())));
+			if (grant.owner().isShare() == shares) {
+				grants.add(grant);
+				renewals.add(new Renewal(keys().encode(grant.key()), LockRow.heldBy(grant.owner()),
+						TimeUnit.NANOSECONDS.toMicros(lease.toNanos())));
+			}
 		});
-		List<RenewalOutcome> answers = table().renew(renewals, timeout);
-		Map<LockGrant, RenewalOutcome> outcomes = new HashMap<>();
-		for (int i = 0; i < grants.size(); i++) {
+		List<RenewalOutcome> answers = renewals.isEmpty() ? List.of()
+				: table().renew(renewals, deadline.remaining());
+		for (int i = 0; i < answers.size(); i++) {
 			outcomes.put(grants.get(i), answers.get(i));
 		}
-		return outcomes;
 	}
 
 	@Override

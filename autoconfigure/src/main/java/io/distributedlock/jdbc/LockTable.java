@@ -113,8 +113,10 @@ public final class LockTable {
 		Deadline deadline = Deadline.after(timeout);
 		return attempt(attempt, timeout, (connection, dialect) -> {
 			LockRow row = read(connection, dialect, attempt.key());
-			return (row == null || (row.isChangedBy(attempt, dialect.entryMicros())
-					&& PollBackOff.untilTurnMicros(row, attempt, dialect.reservationMicros()) <= 0))
+			return (row == null
+					|| (row.isChangedBy(attempt, dialect.entryMicros())
+							&& PollBackOff.untilTurnMicros(row, attempt, dialect.reservationMicros()) <= 0)
+					|| (attempt.isShare() && dialect.shares().isOpen(connection, attempt, row)))
 							? write(connection, dialect, attempt, deadline) : row;
 		});
 	}
@@ -122,7 +124,7 @@ public final class LockTable {
 	private @Nullable LockRow attempt(RowAttempt attempt, Duration timeout, SqlCall<LockRow> call) {
 		Compensation<LockRow> compensation = (connection, dialect, row) -> {
 			if (row.isHeldBy(attempt.owner())) {
-				dialect.release(connection, attempt.key(), attempt.owner(), attempt.process());
+				release(connection, dialect, attempt.key(), attempt.owner(), attempt.process());
 			}
 			else if (attempt.willWait() && row.isQueued(attempt.process())) {
 				// Nobody may be left to withdraw. Another contender enters again.
@@ -155,7 +157,8 @@ public final class LockTable {
 		boolean expectsFree = attempt.sinceMicros() == null && !isLikelyBusy(attempt.key());
 		while (true) {
 			try {
-				return dialect.attempt(connection, attempt, expectsFree);
+				return attempt.isShare() ? dialect.shares().attempt(connection, attempt)
+						: dialect.attempt(connection, attempt, expectsFree);
 			}
 			catch (SQLException ex) {
 				if (SqlErrors.isRowLocked(ex)) {
@@ -205,18 +208,24 @@ public final class LockTable {
 	}
 
 	/**
-	 * Releases a row if it has this owner.
-	 * @param keepMicros for how long nobody may acquire it after that
+	 * Releases a row if it has this owner, or a share of it.
+	 * @param keepMicros for how long nobody may acquire it after that; 0 for a share
 	 */
 	public ReleaseOutcome release(String key, String owner, long keepMicros, Duration timeout) {
 		return release("release", timeout,
 				(connection, dialect) -> (keepMicros > 0) ? dialect.keep(connection, key, owner, keepMicros)
-						: dialect.release(connection, key, owner, this.process));
+						: release(connection, dialect, key, owner, this.process));
 	}
 
-	/** Removes the wait-queue entries of this process, and a reservation made for it. */
-	ReleaseOutcome withdraw(String key, Duration timeout) {
-		return release("withdrawal", timeout, (connection, dialect) -> dialect.withdraw(connection, key, this.process));
+	private static boolean release(Connection connection, Dialect dialect, String key, String owner, String process)
+			throws SQLException {
+		return LockRow.isShare(owner) ? dialect.shares().release(connection, key, owner)
+				: dialect.release(connection, key, owner, process);
+	}
+
+	/** Removes the wait-queue entries of a contender, and a reservation made for it. */
+	ReleaseOutcome withdraw(String key, String contender, Duration timeout) {
+		return release("withdrawal", timeout, (connection, dialect) -> dialect.withdraw(connection, key, contender));
 	}
 
 	private ReleaseOutcome release(String step, Duration timeout, SqlCall<Boolean> call) {
@@ -231,12 +240,16 @@ public final class LockTable {
 
 	/**
 	 * Renews leases in one batch.
+	 * @param renewals either all of shares, or none
 	 * @return the outcomes in the order of the list
 	 * @throws LockProviderException if the database could not answer
 	 */
 	public List<RenewalOutcome> renew(List<Renewal> renewals, Duration timeout) {
 		try {
-			return repeat(CallKind.RENEWAL, timeout, (connection, dialect) -> dialect.renew(connection, renewals));
+			boolean shares = LockRow.isShare(renewals.get(0).owner());
+			return repeat(CallKind.RENEWAL, timeout,
+					(connection, dialect) -> shares ? dialect.shares().renew(connection, renewals)
+							: dialect.renew(connection, renewals));
 		}
 		catch (SQLException ex) {
 			throw translate(ex);

@@ -3,6 +3,7 @@ package io.distributedlock.jdbc;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
@@ -11,6 +12,8 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -65,7 +68,7 @@ final class NotificationListener implements AutoCloseable {
 	private final SqlCallExecutor calls;
 
 	/** The contenders of this process that wait, by the texts of their key columns. */
-	private final Map<String, NotifiedContender> contenders = new ConcurrentHashMap<>();
+	private final Map<String, List<NotifiedContender>> contenders = new ConcurrentHashMap<>();
 
 	private final ExecutorService executor = LockThreads.pool("jdbc-listener", 1);
 
@@ -99,19 +102,28 @@ final class NotificationListener implements AutoCloseable {
 
 	/** Registers a contender of this process that waits, instead of an earlier one. */
 	void register(String key, NotifiedContender contender) {
-		this.contenders.put(key, contender);
+		this.contenders.merge(key, List.of(contender), (others, added) -> Stream
+			.concat(others.stream().filter((other) -> !other.id().equals(contender.id())), added.stream())
+			.toList());
 	}
 
-	/** Returns the registered contender of a key, or {@code null}. */
-	@Nullable NotifiedContender find(String key) {
-		return this.contenders.get(key);
+	/** Returns the contenders of a key: the exclusive one, and one for each limit. */
+	List<NotifiedContender> find(String key) {
+		return this.contenders.getOrDefault(key, List.of());
 	}
 
 	void unregister(String key, NotifiedContender contender) {
-		this.contenders.remove(key, contender);
+		unregister(key, contender::equals);
 	}
 
-	/** Returns how many contenders of this process are registered. */
+	private void unregister(String key, Predicate<NotifiedContender> ended) {
+		this.contenders.computeIfPresent(key, (same, present) -> {
+			List<NotifiedContender> left = present.stream().filter(ended.negate()).toList();
+			return left.isEmpty() ? null : left;
+		});
+	}
+
+	/** Returns of how many keys contenders of this process are registered. */
 	int contenders() {
 		return this.contenders.size();
 	}
@@ -178,16 +190,20 @@ final class NotificationListener implements AutoCloseable {
 	 * @param nanos an instant of {@link System#nanoTime()}
 	 */
 	void unregisterIdleSince(long nanos) {
-		this.contenders.values().removeIf((contender) -> !contender.hasAttemptedSince(nanos));
+		this.contenders.keySet()
+			.forEach((key) -> unregister(key, (contender) -> !contender.hasAttemptedSince(nanos)));
 	}
 
-	/** Forwards a payload to the contender of its key. Ignores one that is not valid. */
+	/** Forwards a payload to the contenders of its key. Ignores one that is not valid. */
 	void forward(String text) {
 		NotificationPayload payload = NotificationPayload.parse(text);
-		NotifiedContender contender = (payload != null) ? find(payload.key()) : null;
-		if (payload != null && contender != null) {
-			contender.onNotification(payload);
+		if (payload != null) {
+			find(payload.key()).forEach((contender) -> contender.onNotification(payload));
 		}
+	}
+
+	private void listeningChanged() {
+		this.contenders.values().forEach((same) -> same.forEach(NotifiedContender::onListeningChanged));
 	}
 
 	private void listen() {
@@ -200,7 +216,7 @@ final class NotificationListener implements AutoCloseable {
 			this.connection = listening;
 			if (listening != null && receivesSelfTest(listening, channel)) {
 				this.receiving = true;
-				this.contenders.values().forEach(NotifiedContender::onListeningChanged);
+				listeningChanged();
 				receive(listening);
 			}
 			else if (!this.closed) {
@@ -217,7 +233,7 @@ final class NotificationListener implements AutoCloseable {
 			this.connection = null;
 			if (this.receiving) {
 				this.receiving = false;
-				this.contenders.values().forEach(NotifiedContender::onListeningChanged);
+				listeningChanged();
 			}
 		}
 	}

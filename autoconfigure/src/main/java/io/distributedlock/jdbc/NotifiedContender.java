@@ -7,6 +7,9 @@ import io.distributedlock.jdbc.dialect.NotificationPayload;
 /** Contender that notifications of the database concern. Safe for use by many threads. */
 interface NotifiedContender {
 
+	/** Returns the id by which the contender enters wait queues. */
+	String id();
+
 	/** Handles a notification: the lock was released, or an entry was withdrawn. */
 	void onNotification(NotificationPayload payload);
 

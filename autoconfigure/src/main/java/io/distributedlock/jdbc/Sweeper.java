@@ -32,7 +32,7 @@ import io.distributedlock.provider.OwnerId;
  * Candidates are read first, then deleted by key with both conditions repeated, so that a
  * row acquired in between stays. A lock in the same table keeps other processes from
  * sweeping at the same time; when it was last acquired tells them that this period has
- * been swept already.
+ * been swept already. Shares that ended longer than the retention ago are deleted too.
  */
 public final class Sweeper {
 
@@ -65,6 +65,9 @@ public final class Sweeper {
 	private String after = "";
 
 	private boolean warned;
+
+	/** Whether there was no table of shares when this process last looked. */
+	private boolean sharesMissing;
 
 	private volatile boolean stopped;
 
@@ -118,7 +121,7 @@ public final class Sweeper {
 			return 0;
 		}
 		try {
-			return sweep() + sweepRowsOfRowLocks();
+			return sweep() + sweepRowsOfRowLocks() + sweepShares();
 		}
 		finally {
 			call((connection, dialect) -> dialect.release(connection, LockKeyEncoder.SWEEPER_ROW, owner, this.process));
@@ -153,6 +156,21 @@ public final class Sweeper {
 			swept += last;
 		}
 		return swept;
+	}
+
+	private int sweepShares() throws SQLException {
+		try {
+			return this.sharesMissing ? 0
+					: call((connection, dialect) -> dialect.shares().sweep(connection, this.retentionMicros));
+		}
+		catch (SQLException ex) {
+			// Servers log failures.
+			this.sharesMissing = SqlErrors.classify(ex) == LockError.TABLE_MISSING;
+			if (!this.sharesMissing) {
+				throw ex;
+			}
+			return 0;
+		}
 	}
 
 	private int delete(List<String> keys) throws SQLException {

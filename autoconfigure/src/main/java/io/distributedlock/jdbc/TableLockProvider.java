@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -11,6 +12,7 @@ import io.distributedlock.LockHolder;
 import io.distributedlock.LockKey;
 import io.distributedlock.jdbc.connection.LockDataSource;
 import io.distributedlock.jdbc.connection.SqlCallExecutor;
+import io.distributedlock.jdbc.dialect.Dialect.KeyedRow;
 import io.distributedlock.jdbc.dialect.LockKeyEncoder;
 import io.distributedlock.jdbc.dialect.LockRow;
 import io.distributedlock.jdbc.dialect.SqlErrors;
@@ -125,9 +127,17 @@ public abstract class TableLockProvider implements LockProvider, LockInspector, 
 
 	@Override
 	public final Optional<StoredLock> find(LockKey key, Duration timeout) {
+		return findAll(key, timeout).stream().findFirst();
+	}
+
+	@Override
+	public final List<StoredLock> findAll(LockKey key, Duration timeout) {
 		String text = this.keys.encode(key);
-		LockRow row = this.table.read(text, timeout);
-		return (row != null) ? Optional.ofNullable(describe(text, row)) : Optional.empty();
+		return this.table.call(timeout, (connection, dialect) -> {
+			LockRow row = dialect.read(connection, text);
+			return (row == null) ? List.<KeyedRow>of() : !row.isShared() ? List.of(new KeyedRow(text, row))
+					: dialect.shares().read(connection, text, text, Integer.MAX_VALUE);
+		}).stream().map(this::describe).filter(Objects::nonNull).toList();
 	}
 
 	/**
@@ -140,15 +150,20 @@ public abstract class TableLockProvider implements LockProvider, LockInspector, 
 		String from = this.keys.prefix();
 		// The character that follows the colon.
 		String to = from.substring(0, from.length() - 1) + ';';
-		return Optional
-			.of(this.table.call(timeout, (connection, dialect) -> dialect.readHeld(connection, from, to, limit))
-				.stream()
-				.map((held) -> describe(held.key(), held.row()))
-				.filter(Objects::nonNull)
-				.toList());
+		return Optional.of(this.table.call(timeout, (connection, dialect) -> {
+			List<KeyedRow> rows = dialect.readHeld(connection, from, to, limit);
+			List<KeyedRow> shares = rows.stream().anyMatch((held) -> held.row().isShared())
+					? dialect.shares().read(connection, from, to, limit) : List.of();
+			return rows.stream()
+				.flatMap((held) -> !held.row().isShared() ? Stream.of(held)
+						: shares.stream().filter((share) -> share.key().equals(held.key())))
+				.toList();
+		}).stream().limit(limit).map(this::describe).filter(Objects::nonNull).toList());
 	}
 
-	private @Nullable StoredLock describe(String key, LockRow row) {
+	private @Nullable StoredLock describe(KeyedRow held) {
+		String key = held.key();
+		LockRow row = held.row();
 		LockHolder holder = row.describeHolder();
 		if (holder == null || row.remainingMicros() <= 0) {
 			return null;

@@ -18,3 +18,13 @@ INSERT INTO distributed_lock (lock_key, owner, grant_order, expires_at, acquired
 SELECT X'25666f726d6174', 'free....:................................', 2, 9223372036854775807, 0, NULL,
 	'................................', 0, 0, '................................', 0, 0
 WHERE NOT EXISTS (SELECT 1 FROM distributed_lock WHERE lock_key = X'25666f726d6174');
+
+CREATE TABLE IF NOT EXISTS distributed_lock_share (
+	lock_key VARBINARY(900) NOT NULL,
+	owner VARCHAR(41) NOT NULL,
+	grant_order BIGINT NOT NULL,
+	expires_at BIGINT NOT NULL,
+	acquired_at BIGINT NOT NULL,
+	holder VARCHAR(255),
+	PRIMARY KEY (lock_key, owner)
+);

@@ -73,6 +73,7 @@ public class JdbcFixture implements LockProviderFixture {
 		this.bytes = !this.url.startsWith("jdbc:postgresql");
 		this.now = TestDatabases.clock(this.url);
 		this.jdbc.update("DELETE FROM distributed_lock WHERE holder IS NOT NULL");
+		this.jdbc.update("DELETE FROM distributed_lock_share");
 		this.faults = (faults != null) ? faults.apply(this) : null;
 	}
 
@@ -142,7 +143,8 @@ public class JdbcFixture implements LockProviderFixture {
 	@Override
 	public long heldEntries() {
 		Long entries = this.jdbc.queryForObject("""
-				SELECT count(*) FROM distributed_lock WHERE (owner NOT LIKE 'free%' AND expires_at > {now})
+				SELECT (SELECT count(*) FROM distributed_lock_share WHERE expires_at > {now}) + count(*)
+				FROM distributed_lock WHERE (owner NOT LIKE 'free%' AND expires_at > {now})
 				OR (first_waiter NOT LIKE '.%' AND first_waiter_until > {now})
 				OR (second_waiter NOT LIKE '.%' AND second_waiter_until > {now})""".replace("{now}", this.now),
 				Long.class);

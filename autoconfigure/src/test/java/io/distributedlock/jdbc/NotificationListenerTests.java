@@ -71,6 +71,11 @@ class NotificationListenerTests {
 		}
 
 		@Override
+		public String id() {
+			return NOBODY;
+		}
+
+		@Override
 		public void onNotification(NotificationPayload payload) {
 			this.notifications++;
 		}

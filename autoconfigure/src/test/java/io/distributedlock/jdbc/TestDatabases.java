@@ -198,6 +198,7 @@ public final class TestDatabases {
 		String name = isMySqlCompatible(url) ? role + "@localhost" : role;
 		execute(owner, isMySqlCompatible(url) ? "CREATE USER " + name : "CREATE ROLE " + name + " LOGIN");
 		execute(owner, "GRANT SELECT, INSERT, UPDATE, DELETE ON distributed_lock TO " + name);
+		execute(owner, "GRANT SELECT, INSERT, UPDATE, DELETE ON distributed_lock_share TO " + name);
 		try (Connection connection = DriverManager.getConnection(url, role, "");
 				Statement statement = connection.createStatement()) {
 			ResultSet user = statement.executeQuery("SELECT CURRENT_USER");

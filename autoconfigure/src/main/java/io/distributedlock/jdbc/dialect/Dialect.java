@@ -64,7 +64,7 @@ public abstract class Dialect {
 			FROM {table} WHERE lock_key = ?""";
 
 	/** The key's column behind those of a row. */
-	private static final int KEY_OF_HELD = 13;
+	static final int KEY_OF_HELD = 13;
 
 	private static final String UPDATE_NOTHING = """
 			UPDATE {table} SET owner = owner, grant_order = grant_order, expires_at = expires_at,
@@ -375,6 +375,23 @@ public abstract class Dialect {
 			long retentionMicros) throws SQLException {
 		return Sql.query(connection, sql(CANDIDATES), (row) -> new SweepCandidate(key(row, 1), row.getBoolean(2)),
 				retentionMicros, stored(after), limit);
+	}
+
+	/** Returns the statements of shares. */
+	public final ShareStatements shares() {
+		return new ShareStatements(this);
+	}
+
+	/**
+	 * Notifies contenders that the first of them may have a share, where the database has
+	 * notifications.
+	 */
+	void notifyFirst(Connection connection, String key) throws SQLException {
+	}
+
+	/** Returns an error as that of a row that was locked for too long, if it may be so. */
+	SQLException rowLocked(SQLException ex) {
+		return ex;
 	}
 
 	/** Returns the statements of row locks. */

@@ -14,8 +14,8 @@ import io.distributedlock.provider.OwnerId;
  * database's clock and relative to the moment of the statement, unless they count from
  * 1970.
  *
- * @param owner the state and the id of its owner: {@link #HELD}, {@link #ROW_LOCK} or
- * {@link #RESERVED}; {@link #FREE}, or {@link #KEPT}
+ * @param owner the state and the id of its owner: {@link #HELD}, {@link #ROW_LOCK},
+ * {@link #SHARED} or {@link #RESERVED}; {@link #FREE}, or {@link #KEPT}
  * @param order the order of the last grant
  * @param holder the label of the last holder
  * @param heldMicros the time since the last grant
@@ -37,6 +37,9 @@ public record LockRow(String owner, long order, @Nullable String holder, long he
 	/** Precedes the owner id of a grant that lasts as long as a row is locked. */
 	private static final String ROW_LOCK = "row-lock:";
 
+	/** Precedes the owner id of the last share that was granted. */
+	static final String SHARED = "shared..:";
+
 	/** Precedes the process id in the owner column of a reserved lock. */
 	public static final String RESERVED = "reserved:";
 
@@ -53,9 +56,9 @@ public record LockRow(String owner, long order, @Nullable String holder, long he
 				result.getLong(6) - now, now, QueueEntry.read(result, 7, now), QueueEntry.read(result, 10, now));
 	}
 
-	/** Returns the owner column of a lease. */
+	/** Returns the owner column of a lease, exclusive or shared as the id says. */
 	public static String heldBy(OwnerId owner) {
-		return HELD + owner.text();
+		return (owner.isShare() ? SHARED : HELD) + owner.text();
 	}
 
 	/** Returns the owner column of a row lock. */
@@ -79,11 +82,22 @@ public record LockRow(String owner, long order, @Nullable String holder, long he
 		return this.owner.startsWith(ROW_LOCK);
 	}
 
+	/** Whether shares hold the lock, or have held it last if it has expired. */
+	public boolean isShared() {
+		return isShare(this.owner);
+	}
+
+	/** Whether an owner column is that of a share. */
+	public static boolean isShare(String owner) {
+		return owner.startsWith(SHARED);
+	}
+
 	/**
 	 * Returns the owner id of a lease or a row lock, {@code null} if the row has none.
 	 */
 	public @Nullable OwnerId ownerId() {
-		return (isOfRowLock() || this.owner.startsWith(HELD)) ? new OwnerId(this.owner.substring(HELD.length())) : null;
+		return (isOfRowLock() || isShared() || this.owner.startsWith(HELD))
+				? new OwnerId(this.owner.substring(HELD.length())) : null;
 	}
 
 	public boolean isReserved() {
@@ -93,6 +107,17 @@ public record LockRow(String owner, long order, @Nullable String holder, long he
 	/** Whether an attempt of the process would be granted. */
 	public boolean isAcquirableBy(String process) {
 		return this.owner.equals(FREE) || this.remainingMicros <= 0 || this.owner.equals(RESERVED + process);
+	}
+
+	/** Whether no other contender stands before that of an attempt in the wait queue. */
+	boolean isNext(RowAttempt attempt) {
+		Long since = attempt.sinceMicros();
+		long sinceMicros = (since != null) ? since : sinceMicros(attempt.process());
+		boolean afterFirst = this.first != null && !isFirst(attempt.process())
+				&& this.first.sinceMicros() <= sinceMicros;
+		boolean afterSecond = this.second != null && !isEntryOf(attempt.process(), this.second)
+				&& this.second.sinceMicros() < sinceMicros;
+		return !afterFirst && !afterSecond;
 	}
 
 	/** Whether a release reserves the lock for the process. */
@@ -194,6 +219,11 @@ public record LockRow(String owner, long order, @Nullable String holder, long he
 	 * @param leftMicros how much longer the entry is valid without being refreshed
 	 */
 	public record QueueEntry(String process, long sinceMicros, long leftMicros) {
+
+		/** Whether the contender wants a share. */
+		boolean isOfShare() {
+			return this.process.startsWith(RowAttempt.SHARE);
+		}
 
 		/** Reads the three columns of an entry from the first of them on. */
 		private static @Nullable QueueEntry read(ResultSet result, int column, long now) throws SQLException {

@@ -67,11 +67,18 @@ final class MariaDbDialect extends MySqlCompatibleDialect {
 			return super.attempt(connection, attempt, expectsFree);
 		}
 		catch (SQLException ex) {
-			// The bound of a statement also bounds the wait for a row's lock, because
-			// that of InnoDB counts whole seconds.
-			throw (ex.getErrorCode() == SqlErrors.MARIADB_STATEMENT_TIMEOUT) ? new SQLTransientException(
-					"The statement may have waited for the row's lock", SqlErrors.LOCK_NOT_AVAILABLE, ex) : ex;
+			throw rowLocked(ex);
 		}
+	}
+
+	/**
+	 * The bound of a statement also bounds the wait for a row's lock, because that of
+	 * InnoDB counts whole seconds.
+	 */
+	@Override
+	SQLException rowLocked(SQLException ex) {
+		return (ex.getErrorCode() == SqlErrors.MARIADB_STATEMENT_TIMEOUT) ? new SQLTransientException(
+				"The statement may have waited for the row's lock", SqlErrors.LOCK_NOT_AVAILABLE, ex) : ex;
 	}
 
 	@Override

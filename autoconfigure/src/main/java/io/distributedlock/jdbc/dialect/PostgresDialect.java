@@ -88,6 +88,8 @@ public final class PostgresDialect extends Dialect {
 				AND set_config('synchronous_commit', 'off', true) IS NOT NULL
 			RETURNING {notify}""";
 
+	private static final String NOTIFY_FIRST = "SELECT {notify} FROM {table} l WHERE l.lock_key = ?";
+
 	private static final String RENEW = """
 			WITH batch AS (
 				SELECT * FROM unnest(?::text[], ?::text[], ?::bigint[]) WITH ORDINALITY AS w(k, o, lease, i)),
@@ -266,6 +268,11 @@ public final class PostgresDialect extends Dialect {
 
 	private static boolean isNotified(ResultSet row) throws SQLException {
 		return row.getString(1) != null;
+	}
+
+	@Override
+	void notifyFirst(Connection connection, String key) throws SQLException {
+		Sql.query(connection, sql(NOTIFY_FIRST), PostgresDialect::isNotified, key);
 	}
 
 	@Override
