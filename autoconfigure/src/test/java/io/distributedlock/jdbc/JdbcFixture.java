@@ -96,7 +96,8 @@ public class JdbcFixture implements LockProviderFixture {
 	/** Returns the key in the form of the key column. */
 	public Object storeKey(LockKey key) {
 		String text = new LockKeyEncoder(PREFIX).encode(key);
-		return this.bytes ? text.getBytes(StandardCharsets.UTF_8) : text;
+		boolean portable = this.url.startsWith("jdbc:hsqldb:") || this.url.startsWith("jdbc:derby:");
+		return this.bytes ? (portable ? text + "\0" : text).getBytes(StandardCharsets.UTF_8) : text;
 	}
 
 	/** Creates a process that has opened its first connection. */

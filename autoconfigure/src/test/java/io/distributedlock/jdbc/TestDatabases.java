@@ -25,6 +25,7 @@ import org.mariadb.jdbc.MariaDbDataSource;
 import org.postgresql.ds.PGSimpleDataSource;
 
 import org.springframework.core.io.ByteArrayResource;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.datasource.init.ScriptUtils;
 import org.springframework.util.FileSystemUtils;
 
@@ -62,6 +63,16 @@ public final class TestDatabases {
 	public static DataSource h2Server() {
 		return h2Url("jdbc:h2:tcp://localhost:" + H2Server.SERVER.getPort() + "/mem:" + UUID.randomUUID()
 				+ ";DB_CLOSE_DELAY=-1");
+	}
+
+	/** Creates an HSQLDB database in memory. */
+	public static DataSource hsqldb() {
+		return new DriverManagerDataSource("jdbc:hsqldb:mem:" + UUID.randomUUID(), "sa", "");
+	}
+
+	/** Creates a Derby database in memory. */
+	public static DataSource derby() {
+		return new DriverManagerDataSource("jdbc:derby:memory:" + UUID.randomUUID() + ";create=true", "app", "");
 	}
 
 	private static DataSource h2Url(String url) {
@@ -135,13 +146,20 @@ public final class TestDatabases {
 
 	/** Returns the SQL of the clock of a database in microseconds since 1970. */
 	public static String clock(String url) {
+		if (url.startsWith("jdbc:derby:")) {
+			return "distributed_lock_clock() * 1000";
+		}
 		return isMySqlCompatible(url) ? "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))"
+				: url.startsWith("jdbc:hsqldb:") ? "UNIX_MILLIS() * 1000"
 				: "CAST(EXTRACT(EPOCH FROM CURRENT_TIMESTAMP) * 1000000 AS BIGINT)";
 	}
 
 	/** Returns the user with all rights, who has no password. */
 	static String user(String url) {
-		return isMySqlCompatible(url) ? "root" : url.startsWith("jdbc:h2:") ? "sa" : "postgres";
+		if (isMySqlCompatible(url)) {
+			return "root";
+		}
+		return url.startsWith("jdbc:postgresql:") ? "postgres" : url.startsWith("jdbc:derby:") ? "app" : "sa";
 	}
 
 	/**
@@ -191,7 +209,7 @@ public final class TestDatabases {
 
 	/** Creates a role that has only the documented rights on the lock table. */
 	static String grantLocks(DataSource owner, String url) {
-		if (url.startsWith("jdbc:h2:")) {
+		if (!isMySqlCompatible(url) && !url.startsWith("jdbc:postgresql:")) {
 			return user(url);
 		}
 		String role = "r" + UUID.randomUUID().toString().replace("-", "").substring(0, 16);

@@ -56,6 +56,7 @@ class RowRuleTests {
 
 	static Stream<Arguments> databases() {
 		Stream<Arguments> databases = Stream.of(database("H2", TestDatabases.h2()),
+				database("HSQLDB", TestDatabases.hsqldb()), database("Derby", TestDatabases.derby()),
 				database("PostgreSQL", TestDatabases.postgres()), database("MariaDB", TestDatabases.mariaDb()),
 				database("MariaDB, MySQL's driver", TestDatabases.mariaDbWithMySqlDriver()),
 				database("MariaDB, simultaneous assignment", TestDatabases
