@@ -25,6 +25,7 @@ import org.mariadb.jdbc.MariaDbDataSource;
 import org.postgresql.ds.PGSimpleDataSource;
 
 import org.springframework.core.io.ByteArrayResource;
+import org.springframework.core.io.support.EncodedResource;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.datasource.init.ScriptUtils;
 import org.springframework.util.FileSystemUtils;
@@ -32,6 +33,7 @@ import org.springframework.util.FileSystemUtils;
 import io.distributedlock.FreePorts;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.jdbc.dialect.DatabaseKind;
+import io.distributedlock.jdbc.dialect.Dialect;
 import io.distributedlock.provider.LockProvider;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -45,6 +47,9 @@ import static org.mockito.Mockito.mock;
  * database of its own.
  */
 public final class TestDatabases {
+
+	/** The system property that has the URL of a further database. */
+	static final String GIVEN_URL = "distributed-lock.test.jdbc-url";
 
 	private TestDatabases() {
 	}
@@ -73,6 +78,17 @@ public final class TestDatabases {
 	/** Creates a Derby database in memory. */
 	public static DataSource derby() {
 		return new DriverManagerDataSource("jdbc:derby:memory:" + UUID.randomUUID() + ";create=true", "app", "");
+	}
+
+	/** Returns the database that the system properties of the test name. */
+	static DataSource named() {
+		String url = System.getProperty(GIVEN_URL);
+		return new DriverManagerDataSource(url, user(url), password(url));
+	}
+
+	private static boolean isGiven(String url) {
+		String given = System.getProperty(GIVEN_URL, "");
+		return !given.isEmpty() && url.startsWith(given.split("[?;]", 2)[0]);
 	}
 
 	private static DataSource h2Url(String url) {
@@ -146,20 +162,24 @@ public final class TestDatabases {
 
 	/** Returns the SQL of the clock of a database in microseconds since 1970. */
 	public static String clock(String url) {
-		if (url.startsWith("jdbc:derby:")) {
-			return "distributed_lock_clock() * 1000";
-		}
 		return isMySqlCompatible(url) ? "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))"
-				: url.startsWith("jdbc:hsqldb:") ? "UNIX_MILLIS() * 1000"
 				: "CAST(EXTRACT(EPOCH FROM CURRENT_TIMESTAMP) * 1000000 AS BIGINT)";
 	}
 
 	/** Returns the user with all rights, who has no password. */
 	static String user(String url) {
+		if (isGiven(url)) {
+			return System.getProperty("distributed-lock.test.jdbc-user", "");
+		}
 		if (isMySqlCompatible(url)) {
 			return "root";
 		}
 		return url.startsWith("jdbc:postgresql:") ? "postgres" : url.startsWith("jdbc:derby:") ? "app" : "sa";
+	}
+
+	/** Returns the password of that user. */
+	static String password(String url) {
+		return isGiven(url) ? System.getProperty("distributed-lock.test.jdbc-password", "") : "";
 	}
 
 	/**
@@ -209,7 +229,7 @@ public final class TestDatabases {
 
 	/** Creates a role that has only the documented rights on the lock table. */
 	static String grantLocks(DataSource owner, String url) {
-		if (!isMySqlCompatible(url) && !url.startsWith("jdbc:postgresql:")) {
+		if (isGiven(url) || (!isMySqlCompatible(url) && !url.startsWith("jdbc:postgresql:"))) {
 			return user(url);
 		}
 		String role = "r" + UUID.randomUUID().toString().replace("-", "").substring(0, 16);
@@ -258,11 +278,17 @@ public final class TestDatabases {
 			});
 	}
 
+	/** Returns the dialect for the usual table. */
+	static Dialect dialect(Connection connection) throws SQLException {
+		return DatabaseKind.of(connection).dialect(JdbcLockSettings.DEFAULT_TABLE);
+	}
+
 	/** Creates the lock table. */
 	public static <T extends DataSource> T withTable(T dataSource) {
 		try (Connection connection = dataSource.getConnection()) {
-			String script = DatabaseKind.of(connection).dialect(JdbcLockSettings.DEFAULT_TABLE).schema();
-			ScriptUtils.executeSqlScript(connection, new ByteArrayResource(script.getBytes()));
+			String script = dialect(connection).schema();
+			ScriptUtils.executeSqlScript(connection, new EncodedResource(new ByteArrayResource(script.getBytes())),
+					isGiven(String.valueOf(connection.getMetaData().getURL())), false, "--", ";", "/*", "*/");
 		}
 		catch (SQLException ex) {
 			throw new IllegalStateException(ex);

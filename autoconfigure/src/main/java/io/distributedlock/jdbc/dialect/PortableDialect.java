@@ -73,7 +73,7 @@ final class PortableDialect extends Dialect {
 			.with("grantedOrder", "{raisedOrder}")
 			.with("keptOrder", "grant_order")
 			.with("busyOwner", "owner")
-			.with("clock", database.clock)
+			.with("clock", database.clock.strip())
 			.with("clockNow", "{clock}")
 			.with("releasedAt", "{clock}")
 			.with("reservationMicros", Long.toString(POLLED_RESERVATION_MICROS))
