@@ -73,12 +73,13 @@ final class FenceDialect {
 			case POSTGRESQL -> ADVANCE_POSTGRES;
 			case MARIADB -> ADVANCE_MYSQL + " RETURNING token";
 			case MYSQL -> ADVANCE_MYSQL;
+			default -> throw DatabaseKind.unsupported(kind.name());
 		};
 		this.advance = template.formatted(table);
 		this.old = switch (kind) {
 			case H2 -> "changed_at < DATEADD(DAY, -CAST(? AS INT), CURRENT_TIMESTAMP(6))";
 			case POSTGRESQL -> "changed_at < clock_timestamp() - ? * interval '1 day'";
-			case MARIADB, MYSQL -> "changed_at < UTC_TIMESTAMP(6) - INTERVAL ? DAY";
+			default -> "changed_at < UTC_TIMESTAMP(6) - INTERVAL ? DAY";
 		};
 	}
 
@@ -169,7 +170,7 @@ final class FenceDialect {
 		return switch (this.kind) {
 			case H2 -> connection.getTransactionIsolation() <= Connection.TRANSACTION_READ_COMMITTED;
 			case POSTGRESQL -> true;
-			case MARIADB, MYSQL ->
+			default ->
 				first || connection.getTransactionIsolation() != Connection.TRANSACTION_REPEATABLE_READ;
 		};
 	}

@@ -12,9 +12,11 @@ import io.distributedlock.jdbc.dialect.Sql;
  * @param keyPrefix the beginning of every key, so that applications can share a table
  * @param table the lock table, optionally with its schema
  * @param retention how long the row of an ended lock is kept, at least a second
+ * @param untestedDialects whether to use a database on which the statements were never
+ * run
  * @since 0.1.0
  */
-public record JdbcLockSettings(String keyPrefix, String table, Duration retention) {
+public record JdbcLockSettings(String keyPrefix, String table, Duration retention, boolean untestedDialects) {
 
 	/** The default name of the lock table. */
 	public static final String DEFAULT_TABLE = Sql.SCRIPT_TABLE;
@@ -45,12 +47,13 @@ public record JdbcLockSettings(String keyPrefix, String table, Duration retentio
 	}
 
 	/**
-	 * Returns the defaults: table {@code distributed_lock}, rows kept for an hour.
+	 * Returns the defaults: table {@code distributed_lock}, rows kept for an hour, tested
+	 * databases only.
 	 * @param keyPrefix the beginning of every key
 	 * @return the settings
 	 */
 	public static JdbcLockSettings defaults(String keyPrefix) {
-		return new JdbcLockSettings(keyPrefix, DEFAULT_TABLE, DEFAULT_RETENTION);
+		return new JdbcLockSettings(keyPrefix, DEFAULT_TABLE, DEFAULT_RETENTION, false);
 	}
 
 }

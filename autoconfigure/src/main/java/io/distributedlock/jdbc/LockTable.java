@@ -6,6 +6,7 @@ import java.sql.SQLTimeoutException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 import org.apache.commons.logging.Log;
@@ -55,13 +56,18 @@ public final class LockTable {
 	 */
 	private final AtomicReferenceArray<@Nullable Deadline> busyUntil = new AtomicReferenceArray<>(BUSY_KEYS);
 
+	private final boolean untestedDialects;
+
+	private final AtomicBoolean warned = new AtomicBoolean();
+
 	private final String process = OwnerId.random().text();
 
 	private final String holder = ProcessLabel.get();
 
-	LockTable(SqlCallExecutor calls, String name) {
+	LockTable(SqlCallExecutor calls, JdbcLockSettings settings) {
 		this.calls = calls;
-		this.name = name;
+		this.name = settings.table();
+		this.untestedDialects = settings.untestedDialects();
 	}
 
 	/** Returns the id by which this process enters wait queues. */
@@ -258,14 +264,16 @@ public final class LockTable {
 
 	/**
 	 * Reads the format of the table and the database's clock.
-	 * @throws LockConfigurationException if the table or a column is missing, or its name
-	 * is a reserved word
+	 * @throws LockConfigurationException if the table or a column is missing, its name is
+	 * a reserved word, or the statements were never run on the database
 	 * @throws LockProviderException if the database could not answer
 	 */
 	TableStatus readStatus(Duration timeout) {
 		try {
-			return this.calls.execute(CallKind.ACQUIRE, timeout,
-					(connection, dialect) -> dialect.readStatus(connection));
+			return this.calls.execute(CallKind.ACQUIRE, timeout, (connection, dialect) -> {
+				requireTested(dialect.untested());
+				return dialect.readStatus(connection);
+			});
 		}
 		catch (SQLException ex) {
 			if (SqlErrors.classify(ex) == LockError.TABLE_MISSING) {
@@ -273,6 +281,23 @@ public final class LockTable {
 			}
 			TableName.requireUnreserved(JdbcLockSettings.TABLE_PROPERTY, this.name, ex);
 			throw translate(ex);
+		}
+	}
+
+	/** Refuses an untested database, unless the application accepts it. */
+	private void requireTested(@Nullable String untested) {
+		if (untested == null) {
+			return;
+		}
+		if (!this.untestedDialects) {
+			throw new LockConfigurationException(LockError.NO_PROVIDER,
+					"The database is " + untested + ", on which the statements of the locks were never run",
+					"Use PostgreSQL, MySQL, MariaDB, H2, HSQLDB or Derby, or try it with "
+							+ "distributed-lock.jdbc.untested-dialects=true");
+		}
+		if (this.warned.compareAndSet(false, true)) {
+			logger.warn("Locks are in a database (" + untested + ") on which their statements were never run before "
+					+ "(distributed-lock.jdbc.untested-dialects=true). Test them before you rely on them");
 		}
 	}
 
@@ -362,6 +387,14 @@ public final class LockTable {
 	 */
 	public boolean isPooled(Duration timeout) {
 		return call(timeout, (connection, dialect) -> dialect.isPooled(connection));
+	}
+
+	/**
+	 * Whether the database can keep row locks.
+	 * @throws LockProviderException if the database could not answer
+	 */
+	public boolean supportsRowLocks(Duration timeout) {
+		return call(timeout, (connection, dialect) -> dialect.supportsRowLocks());
 	}
 
 	/**

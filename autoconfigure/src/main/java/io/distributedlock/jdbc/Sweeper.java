@@ -151,8 +151,8 @@ public final class Sweeper {
 		int swept = 0;
 		int last = ROW_LOCK_PAGE_SIZE;
 		while (!this.stopped && last == ROW_LOCK_PAGE_SIZE) {
-			last = call((connection, dialect) -> dialect.rowLocks()
-				.sweep(connection, ROW_LOCK_PAGE_SIZE, this.retentionMicros));
+			last = call((connection, dialect) -> dialect.supportsRowLocks()
+					? dialect.rowLocks().sweep(connection, ROW_LOCK_PAGE_SIZE, this.retentionMicros) : 0);
 			swept += last;
 		}
 		return swept;

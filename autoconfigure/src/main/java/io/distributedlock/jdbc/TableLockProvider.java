@@ -48,7 +48,7 @@ public abstract class TableLockProvider implements LockProvider, LockInspector, 
 		this.dataSource = dataSource;
 		this.keys = new LockKeyEncoder(settings.keyPrefix());
 		this.calls = new SqlCallExecutor(dataSource.connections(), settings.table(), timer);
-		this.table = new LockTable(this.calls, settings.table());
+		this.table = new LockTable(this.calls, settings);
 		this.tableCheck = new TableCheck(this.table, settings.table(), this::checkServer);
 		this.sweeper = new Sweeper(this.calls, settings.retention(), timer, this.table.process(), this.table.holder());
 	}

@@ -118,7 +118,7 @@ class ReplacedBeansTests {
 				own(JdbcLockSchemaInitializer.class, "local",
 						(beans) -> new JdbcLockSchemaInitializer(TestDatabases.h2(),
 								new JdbcLockProperties("own_lock", JdbcStrategy.LEASE, new Pool(Pool.Type.OWN, 2, 2),
-										Duration.ofHours(1), DatabaseInitializationMode.ALWAYS))),
+										Duration.ofHours(1), DatabaseInitializationMode.ALWAYS, false))),
 				own(RedisLockProvider.class, "redis",
 						(beans) -> new RedisLockProvider(beans.getBean(RedisConnectionFactory.class),
 								RedisLockSettings.defaults("own"))),

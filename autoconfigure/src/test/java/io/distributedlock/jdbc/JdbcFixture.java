@@ -1,6 +1,5 @@
 package io.distributedlock.jdbc;
 
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,6 +14,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.jdbc.connection.LockDataSource;
+import io.distributedlock.jdbc.dialect.Dialect;
+import io.distributedlock.jdbc.dialect.DialectSql;
 import io.distributedlock.jdbc.dialect.LockKeyEncoder;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.LockTimer;
@@ -48,7 +49,7 @@ public class JdbcFixture implements LockProviderFixture {
 
 	private final String user;
 
-	private final boolean bytes;
+	private final Dialect dialect;
 
 	private final String now;
 
@@ -70,8 +71,8 @@ public class JdbcFixture implements LockProviderFixture {
 		this.jdbc = database.jdbc();
 		this.url = database.url();
 		this.user = database.user();
-		this.bytes = !this.url.startsWith("jdbc:postgresql");
-		this.now = TestDatabases.clock(this.url);
+		this.dialect = database.dialect();
+		this.now = DialectSql.clock(this.dialect);
 		this.jdbc.update("DELETE FROM distributed_lock WHERE holder IS NOT NULL");
 		this.jdbc.update("DELETE FROM distributed_lock_share");
 		this.faults = (faults != null) ? faults.apply(this) : null;
@@ -97,7 +98,7 @@ public class JdbcFixture implements LockProviderFixture {
 	/** Returns the key in the form of the key column. */
 	public Object storeKey(LockKey key) {
 		String text = new LockKeyEncoder(PREFIX).encode(key);
-		return this.bytes ? text.getBytes(StandardCharsets.UTF_8) : text;
+		return DialectSql.stored(this.dialect, text);
 	}
 
 	/** Creates a process that has opened its first connection. */
@@ -110,12 +111,13 @@ public class JdbcFixture implements LockProviderFixture {
 
 	public LockProvider newProcess(String url) {
 		JdbcLockProvider process = new JdbcLockProvider(connect(url, LockDataSource.DEFAULT_SIZE, callTimeout()),
-				JdbcLockSettings.defaults(PREFIX), this.timer);
+				new JdbcLockSettings(PREFIX, JdbcLockSettings.DEFAULT_TABLE, JdbcLockSettings.DEFAULT_RETENTION, true),
+				this.timer);
 		return remember(process, process.process());
 	}
 
 	public final LockDataSource connect(String url, int size, Duration callTimeout) {
-		return LockDataSource.connect(url, this.user, "", null, size, callTimeout);
+		return LockDataSource.connect(url, this.user, TestDatabases.password(url), null, size, callTimeout);
 	}
 
 	public final <T extends AutoCloseable> T remember(T process, String id) {

@@ -1,10 +1,15 @@
 package io.distributedlock.jdbc;
 
+import java.sql.Connection;
+import java.sql.SQLException;
+
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
 
 import org.springframework.jdbc.core.JdbcTemplate;
+
+import io.distributedlock.jdbc.dialect.Dialect;
 
 /**
  * Database with the lock table, and a user for processes that has only the documented
@@ -21,10 +26,18 @@ final class LockDatabase {
 
 	private final String user;
 
+	private final Dialect dialect;
+
 	private LockDatabase(DataSource owner) {
 		this.jdbc = new JdbcTemplate(owner);
 		this.url = TestDatabases.url(owner);
 		this.user = TestDatabases.grantLocks(owner, this.url);
+		try (Connection connection = owner.getConnection()) {
+			this.dialect = TestDatabases.dialect(connection);
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException(ex);
+		}
 	}
 
 	/** A database of one test, to which each statement of its owner is a new session. */
@@ -55,6 +68,10 @@ final class LockDatabase {
 
 	String user() {
 		return this.user;
+	}
+
+	Dialect dialect() {
+		return this.dialect;
 	}
 
 }

@@ -25,12 +25,15 @@ import org.mariadb.jdbc.MariaDbDataSource;
 import org.postgresql.ds.PGSimpleDataSource;
 
 import org.springframework.core.io.ByteArrayResource;
+import org.springframework.core.io.support.EncodedResource;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.datasource.init.ScriptUtils;
 import org.springframework.util.FileSystemUtils;
 
 import io.distributedlock.FreePorts;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.jdbc.dialect.DatabaseKind;
+import io.distributedlock.jdbc.dialect.Dialect;
 import io.distributedlock.provider.LockProvider;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -44,6 +47,9 @@ import static org.mockito.Mockito.mock;
  * database of its own.
  */
 public final class TestDatabases {
+
+	/** The system property that has the URL of a further database. */
+	static final String GIVEN_URL = "distributed-lock.test.jdbc-url";
 
 	private TestDatabases() {
 	}
@@ -62,6 +68,27 @@ public final class TestDatabases {
 	public static DataSource h2Server() {
 		return h2Url("jdbc:h2:tcp://localhost:" + H2Server.SERVER.getPort() + "/mem:" + UUID.randomUUID()
 				+ ";DB_CLOSE_DELAY=-1");
+	}
+
+	/** Creates an HSQLDB database in memory. */
+	public static DataSource hsqldb() {
+		return new DriverManagerDataSource("jdbc:hsqldb:mem:" + UUID.randomUUID(), "sa", "");
+	}
+
+	/** Creates a Derby database in memory. */
+	public static DataSource derby() {
+		return new DriverManagerDataSource("jdbc:derby:memory:" + UUID.randomUUID() + ";create=true", "app", "");
+	}
+
+	/** Returns the database that the system properties of the test name. */
+	static DataSource named() {
+		String url = System.getProperty(GIVEN_URL);
+		return new DriverManagerDataSource(url, user(url), password(url));
+	}
+
+	private static boolean isGiven(String url) {
+		String given = System.getProperty(GIVEN_URL, "");
+		return !given.isEmpty() && url.startsWith(given.split("[?;]", 2)[0]);
 	}
 
 	private static DataSource h2Url(String url) {
@@ -141,7 +168,18 @@ public final class TestDatabases {
 
 	/** Returns the user with all rights, who has no password. */
 	static String user(String url) {
-		return isMySqlCompatible(url) ? "root" : url.startsWith("jdbc:h2:") ? "sa" : "postgres";
+		if (isGiven(url)) {
+			return System.getProperty("distributed-lock.test.jdbc-user", "");
+		}
+		if (isMySqlCompatible(url)) {
+			return "root";
+		}
+		return url.startsWith("jdbc:postgresql:") ? "postgres" : url.startsWith("jdbc:derby:") ? "app" : "sa";
+	}
+
+	/** Returns the password of that user. */
+	static String password(String url) {
+		return isGiven(url) ? System.getProperty("distributed-lock.test.jdbc-password", "") : "";
 	}
 
 	/**
@@ -191,7 +229,7 @@ public final class TestDatabases {
 
 	/** Creates a role that has only the documented rights on the lock table. */
 	static String grantLocks(DataSource owner, String url) {
-		if (url.startsWith("jdbc:h2:")) {
+		if (isGiven(url) || (!isMySqlCompatible(url) && !url.startsWith("jdbc:postgresql:"))) {
 			return user(url);
 		}
 		String role = "r" + UUID.randomUUID().toString().replace("-", "").substring(0, 16);
@@ -241,11 +279,17 @@ public final class TestDatabases {
 			});
 	}
 
+	/** Returns the dialect for the usual table. */
+	static Dialect dialect(Connection connection) throws SQLException {
+		return DatabaseKind.of(connection).dialect(JdbcLockSettings.DEFAULT_TABLE);
+	}
+
 	/** Creates the lock table. */
 	public static <T extends DataSource> T withTable(T dataSource) {
 		try (Connection connection = dataSource.getConnection()) {
-			String script = DatabaseKind.of(connection).dialect(JdbcLockSettings.DEFAULT_TABLE).schema();
-			ScriptUtils.executeSqlScript(connection, new ByteArrayResource(script.getBytes()));
+			String script = dialect(connection).schema();
+			ScriptUtils.executeSqlScript(connection, new EncodedResource(new ByteArrayResource(script.getBytes())),
+					isGiven(String.valueOf(connection.getMetaData().getURL())), false, "--", ";", "/*", "*/");
 		}
 		catch (SQLException ex) {
 			throw new IllegalStateException(ex);

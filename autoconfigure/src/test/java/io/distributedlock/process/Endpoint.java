@@ -78,7 +78,7 @@ record Endpoint(String url, String user, String password) {
 	JdbcLockProvider provider(LockTimer timer, Duration retention) {
 		LockDataSource pool = LockDataSource.connect(this.url, this.user, this.password, null,
 				LockDataSource.DEFAULT_SIZE, Duration.ofSeconds(2));
-		return new JdbcLockProvider(pool, new JdbcLockSettings("test", JdbcLockSettings.DEFAULT_TABLE, retention),
+		return new JdbcLockProvider(pool, new JdbcLockSettings("test", JdbcLockSettings.DEFAULT_TABLE, retention, false),
 				timer);
 	}
 

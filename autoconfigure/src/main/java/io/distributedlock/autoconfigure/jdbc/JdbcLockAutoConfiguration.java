@@ -116,7 +116,7 @@ public final class JdbcLockAutoConfiguration {
 	private static JdbcLockSettings settings(JdbcLockProperties properties, DistributedLockProperties general,
 			Environment environment) {
 		return new JdbcLockSettings(KeyPrefix.of(general, environment, "database"), properties.table(),
-				properties.retention());
+				properties.retention(), properties.untestedDialects());
 	}
 
 	private static @Nullable DataSource chosen(ObjectProvider<DataSource> own, ObjectProvider<DataSource> application,

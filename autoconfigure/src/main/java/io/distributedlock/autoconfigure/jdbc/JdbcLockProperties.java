@@ -22,13 +22,16 @@ import io.distributedlock.jdbc.rowlock.JdbcRowLockProvider;
  * @param pool Connections that locks use.
  * @param retention Time for which the row of an ended lock is kept.
  * @param initializeSchema Mode of creating the lock table.
+ * @param untestedDialects Whether Oracle, SQL Server and Db2 may keep locks, although the
+ * statements were never run on them.
  * @since 0.1.0
  */
 @Lazy
 @ConfigurationProperties("distributed-lock.jdbc")
 public record JdbcLockProperties(@DefaultValue(JdbcLockSettings.DEFAULT_TABLE) String table,
 		@DefaultValue("lease") JdbcStrategy strategy, @DefaultValue Pool pool, @DefaultValue("1h") Duration retention,
-		@DefaultValue("embedded") DatabaseInitializationMode initializeSchema) {
+		@DefaultValue("embedded") DatabaseInitializationMode initializeSchema,
+		@DefaultValue("false") boolean untestedDialects) {
 
 	public JdbcLockProperties {
 		TableName.require("distributed-lock.jdbc.table", table);

@@ -77,11 +77,12 @@ public abstract class TableInitializer extends DataSourceScriptDatabaseInitializ
 	 */
 	@Override
 	public boolean initializeDatabase() {
-		String platform = (this.settings.getMode() != DatabaseInitializationMode.NEVER) ? platform() : null;
-		if (platform == null) {
+		DatabaseKind kind = (this.settings.getMode() != DatabaseInitializationMode.NEVER) ? kind() : null;
+		if (kind == null) {
 			return false;
 		}
-		this.settings.setSchemaLocations(List.of(this.script.formatted(platform)));
+		this.settings.setSchemaLocations(List.of(this.script.formatted(kind.platform())));
+		this.settings.setContinueOnError(kind.isScriptUnconditional());
 		try {
 			return initializeAgainIfFailed();
 		}
@@ -102,12 +103,12 @@ public abstract class TableInitializer extends DataSourceScriptDatabaseInitializ
 	}
 
 	/**
-	 * Returns the platform that the server itself names, or {@code null} if it does not
+	 * Returns the kind that the server itself names, or {@code null} if it does not
 	 * answer, or is one that the check at start refuses.
 	 */
-	private @Nullable String platform() {
+	private @Nullable DatabaseKind kind() {
 		try (Connection connection = getDataSource().getConnection()) {
-			return DatabaseKind.of(connection).platform();
+			return DatabaseKind.of(connection);
 		}
 		catch (LockConfigurationException ex) {
 			logger.debug("The table '" + this.table + "' is not created", ex);

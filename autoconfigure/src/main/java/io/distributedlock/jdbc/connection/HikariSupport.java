@@ -99,10 +99,9 @@ final class HikariSupport {
 	 */
 	static SessionDataSource openWithSession(HikariConfig config, Duration callTimeout) {
 		DataSource physical = physical(config);
-		String query = config.getConnectionTestQuery();
 		SessionDataSource sessions = new SessionDataSource(physical,
 				new Initialization(config.getCatalog(), config.getSchema(), config.getConnectionInitSql()),
-				(query != null) ? query : "SELECT 1", callTimeout);
+				config.getConnectionTestQuery(), callTimeout);
 		config.setDataSource(sessions);
 		config.setConnectionTestQuery(null);
 		config.setDataSourceClassName(null);

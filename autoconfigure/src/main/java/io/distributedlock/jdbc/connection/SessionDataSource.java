@@ -38,7 +38,7 @@ final class SessionDataSource extends DelegatingDataSource {
 
 	private final Initialization initialization;
 
-	private final String validationQuery;
+	private final @Nullable String validationQuery;
 
 	private final Duration callTimeout;
 
@@ -48,7 +48,8 @@ final class SessionDataSource extends DelegatingDataSource {
 	/** The dialect of the first connection: all lead to one database. */
 	private volatile @Nullable Dialect dialect;
 
-	SessionDataSource(DataSource target, Initialization initialization, String validationQuery, Duration callTimeout) {
+	SessionDataSource(DataSource target, Initialization initialization, @Nullable String validationQuery,
+			Duration callTimeout) {
 		super(target);
 		this.initialization = initialization;
 		this.validationQuery = validationQuery;
@@ -82,9 +83,11 @@ final class SessionDataSource extends DelegatingDataSource {
 		try {
 			int found = boundReads(connection, (int) Math.min(this.callTimeout.toMillis(), Integer.MAX_VALUE));
 			this.initialization.apply(connection);
-			dialect(connection).prepareSession(connection, this.callTimeout);
+			Dialect used = dialect(connection);
+			used.prepareSession(connection, this.callTimeout);
+			String query = (this.validationQuery != null) ? this.validationQuery : used.validationQuery();
 			boundReads(connection, found);
-			return new Session(connection).proxy();
+			return new Session(connection, query).proxy();
 		}
 		catch (SQLException | RuntimeException | Error ex) {
 			JdbcUtils.closeConnection(connection);
@@ -140,8 +143,11 @@ final class SessionDataSource extends DelegatingDataSource {
 		 */
 		private Deadline trusted = Deadline.afterNanos(TRUSTED_NANOS);
 
-		private Session(Connection target) {
+		private final String validationQuery;
+
+		private Session(Connection target, String validationQuery) {
 			super(target);
+			this.validationQuery = validationQuery;
 		}
 
 		@Override
@@ -162,7 +168,7 @@ final class SessionDataSource extends DelegatingDataSource {
 		private boolean isValid() throws SQLException {
 			boolean alive = !this.trusted.isPast() && SessionDataSource.this.distrusted.isBefore(this.trusted);
 			if (!alive) {
-				Sql.execute(this.target, SessionDataSource.this.validationQuery);
+				Sql.execute(this.target, this.validationQuery);
 				this.trusted = Deadline.afterNanos(TRUSTED_NANOS);
 			}
 			return true;

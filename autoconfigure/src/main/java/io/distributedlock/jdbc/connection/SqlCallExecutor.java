@@ -247,9 +247,10 @@ public final class SqlCallExecutor implements AutoCloseable {
 		Dialect known = this.dialect;
 		if (known == null) {
 			// Hikari closes a connection whose driver has no bound of reads.
-			DatabaseKind.requireProduct(connection);
+			boolean asked = DatabaseKind.isAsked(DatabaseKind.requireProduct(connection));
 			long leftMillis = Math.max(TimeUnit.NANOSECONDS.toMillis(deadline.remainingNanos()), 1);
-			int found = SessionDataSource.boundReads(connection, (int) Math.min(leftMillis, Integer.MAX_VALUE));
+			int found = asked
+					? SessionDataSource.boundReads(connection, (int) Math.min(leftMillis, Integer.MAX_VALUE)) : 0;
 			try {
 				known = DatabaseKind.of(connection).dialect(this.table);
 				if (!connection.getAutoCommit()) {
@@ -257,7 +258,7 @@ public final class SqlCallExecutor implements AutoCloseable {
 				}
 			}
 			finally {
-				if (!connection.isClosed()) {
+				if (asked && !connection.isClosed()) {
 					SessionDataSource.boundReads(connection, found);
 				}
 			}

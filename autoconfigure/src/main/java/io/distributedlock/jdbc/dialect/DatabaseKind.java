@@ -29,7 +29,17 @@ public enum DatabaseKind {
 	/** MariaDB, through its own driver or that of MySQL. */
 	MARIADB,
 	/** MySQL, through its own driver or that of MariaDB. */
-	MYSQL;
+	MYSQL,
+	/** HSQLDB. */
+	HSQLDB,
+	/** Apache Derby. */
+	DERBY,
+	/** Oracle, on which the statements were never run. */
+	ORACLE,
+	/** SQL Server, on which the statements were never run. */
+	SQLSERVER,
+	/** Db2, on which the statements were never run. */
+	DB2;
 
 	/** The name of a database that does not tell its own. */
 	public static final String UNKNOWN = "unknown";
@@ -37,7 +47,11 @@ public enum DatabaseKind {
 	/** MariaDB puts the version of a MySQL before its own, for old clients. */
 	private static final Pattern VERSION = Pattern.compile("(?:5\\.5\\.5-)?(\\d+)\\.(\\d+).*");
 
-	private static final Set<String> PRODUCTS = Set.of("H2", "PostgreSQL", "MySQL", "MariaDB");
+	/** The databases whose names others use too, so that their servers are asked. */
+	private static final Set<String> IMITATED = Set.of("PostgreSQL", "MySQL", "MariaDB");
+
+	private static final Set<String> PRODUCTS = Set.of("H2", "HSQL Database Engine", "Apache Derby", "Oracle",
+			"Microsoft SQL Server");
 
 	/**
 	 * The server's answer, also where a proxy such as ProxySQL announces a version of its
@@ -66,6 +80,21 @@ public enum DatabaseKind {
 				requirePostgres(ask(connection, "SELECT version()"));
 				return POSTGRESQL;
 			}
+			case "HSQL Database Engine" -> {
+				return HSQLDB.from(connection, product, 2, 7);
+			}
+			case "Apache Derby" -> {
+				return DERBY.from(connection, product, 10, 15);
+			}
+			case "Oracle" -> {
+				return ORACLE.from(connection, product, 19, 0);
+			}
+			case "Microsoft SQL Server" -> {
+				return SQLSERVER.from(connection, product, 13, 0);
+			}
+			case "DB2" -> {
+				return DB2.from(connection, product, 11, 5);
+			}
 			default -> {
 				String version = ask(connection, VERSION_OF_SERVER);
 				// MySQL's driver names every server MySQL.
@@ -88,7 +117,23 @@ public enum DatabaseKind {
 			case POSTGRESQL -> new PostgresDialect(table);
 			case MARIADB -> new MariaDbDialect(table);
 			case MYSQL -> new MySqlDialect(table);
+			case HSQLDB, DERBY, ORACLE, SQLSERVER, DB2 ->
+				new PortableDialect(PortableDialect.Database.valueOf(name()), table);
 		};
+	}
+
+	/**
+	 * Whether the schema script fails if the table exists, for lack of a condition.
+	 * @return whether errors of the script are to be passed over
+	 */
+	public boolean isScriptUnconditional() {
+		return compareTo(HSQLDB) >= 0;
+	}
+
+	private DatabaseKind from(Connection connection, String product, int major, int minor) throws SQLException {
+		DatabaseMetaData database = connection.getMetaData();
+		require(product, database.getDatabaseMajorVersion() + "." + database.getDatabaseMinorVersion(), major, minor);
+		return this;
 	}
 
 	/**
@@ -100,10 +145,23 @@ public enum DatabaseKind {
 	public static String requireProduct(@Nullable Connection connection) throws SQLException {
 		DatabaseMetaData database = (connection != null) ? connection.getMetaData() : null;
 		String product = (database != null) ? String.valueOf(database.getDatabaseProductName()) : UNKNOWN;
-		if (!PRODUCTS.contains(product)) {
+		if (product.startsWith("DB2/")) {
+			// Followed by the operating system
+			return "DB2";
+		}
+		if (!PRODUCTS.contains(product) && !IMITATED.contains(product)) {
 			throw unsupported(product);
 		}
 		return product;
+	}
+
+	/**
+	 * Whether a server with the name is asked what it is.
+	 * @param product the name of the database by its driver
+	 * @return whether its kind takes a statement
+	 */
+	public static boolean isAsked(String product) {
+		return IMITATED.contains(product);
 	}
 
 	private static String ask(Connection connection, String query) throws SQLException {
@@ -162,7 +220,7 @@ public enum DatabaseKind {
 	 */
 	public static LockConfigurationException unsupported(String product) {
 		return new LockConfigurationException(LockError.NO_PROVIDER, "The database '" + product + "' is not supported",
-				"Use PostgreSQL, MySQL, MariaDB or H2, or name another store in distributed-lock.provider");
+				"Use PostgreSQL, MySQL, MariaDB, H2, HSQLDB or Derby, or name another store in distributed-lock.provider");
 	}
 
 }

@@ -7,6 +7,8 @@ import java.sql.SQLException;
 import java.sql.Types;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -47,14 +49,14 @@ public abstract class Dialect {
 	private static final String HELD = """
 			SELECT {columns}, lock_key FROM {table} WHERE lock_key >= ? AND lock_key < ?
 				AND owner <> {free} AND owner NOT LIKE 'reserved:%' AND expires_at >= {clock}
-			ORDER BY lock_key LIMIT ?""";
+			ORDER BY lock_key {limit}""";
 
 	/** Whether a lock ended longer than the retention ago, and its order is over. */
 	private static final String DELETABLE = "expires_at < {clock} - ? AND grant_order < {clock}";
 
 	private static final String CANDIDATES = """
 			SELECT lock_key, CASE WHEN {deletable} THEN 1 ELSE 0 END
-			FROM {table} WHERE lock_key > ? ORDER BY lock_key LIMIT ?""";
+			FROM {table} WHERE lock_key > ? ORDER BY lock_key {limit}""";
 
 	/** Has a row in any case, and names every column. */
 	private static final String STATUS = """
@@ -165,6 +167,24 @@ public abstract class Dialect {
 		return null;
 	}
 
+	/**
+	 * Returns the name of the database if these statements were never run on it, else
+	 * {@code null}.
+	 */
+	public @Nullable String untested() {
+		return null;
+	}
+
+	/** Whether the database can keep row locks. */
+	public boolean supportsRowLocks() {
+		return true;
+	}
+
+	/** Returns a short query that shows that a session is alive. */
+	public String validationQuery() {
+		return "SELECT 1";
+	}
+
 	/** Bounds a read from the connection in milliseconds, where an abort can block. */
 	public void limitReads(Connection connection, int millis) throws SQLException {
 	}
@@ -242,6 +262,18 @@ public abstract class Dialect {
 		return Sql.update(connection, sql(SWEEP), connection.createArrayOf(keyType(), stored), retentionMicros);
 	}
 
+	/**
+	 * Deletes rows by their keys.
+	 * @param template the statement up to the first key
+	 */
+	final int sweepIn(Connection connection, String template, List<String> keys, long retentionMicros)
+			throws SQLException {
+		String sql = sql(template) + String.join(",", Collections.nCopies(keys.size(), "?")) + ")";
+		@Nullable Object[] arguments = new Object[keys.size() + 1];
+		Arrays.setAll(arguments, (i) -> (i == 0) ? (Object) retentionMicros : stored(keys.get(i - 1)));
+		return Sql.update(connection, sql, arguments);
+	}
+
 	/** Returns the arrays of the keys, the owners and the leases of a batch. */
 	final Object[] arrays(Connection connection, List<Renewal> renewals) throws SQLException {
 		Object[] keys = renewals.stream().map((renewal) -> stored(renewal.key())).toArray();
@@ -313,8 +345,7 @@ public abstract class Dialect {
 				return LockRow.granted(attempt, order);
 			}
 			LockRow row = read(connection, attempt.key());
-			if (row != null && !row.isAcquirableBy(attempt.process()) && !row.isHeldBy(attempt.owner())
-					&& !(attempt.willWait() && row.hasOpenEntryFor(attempt.process()))) {
+			if (row != null && !row.mayBeChangedBy(attempt)) {
 				return row;
 			}
 		}
@@ -429,6 +460,11 @@ public abstract class Dialect {
 	/** Whether different keys never count as equal in a column of the type. */
 	boolean isExact(int type) {
 		return type == Types.VARBINARY;
+	}
+
+	/** Whether a column of the type holds times and orders. */
+	boolean isNumber(int type) {
+		return type == Types.BIGINT;
 	}
 
 	/** Whether the statements would take generated keys for the orders of grants. */

@@ -81,6 +81,7 @@ public final class H2Dialect extends Dialect {
 			.with("keptOrder", "t.grant_order")
 			.with("busyOwner", "t.owner")
 			.with("clock", CLOCK)
+			.with("limit", "LIMIT ?")
 			.with("clockNow", "{clock}")
 			.with("releasedAt", "{clock}")
 			.with("reservationMicros", Long.toString(POLLED_RESERVATION_MICROS))

@@ -165,6 +165,12 @@ public record LockRow(String owner, long order, @Nullable String holder, long he
 				|| this.first.sinceMicros() > this.nowMicros || this.second.sinceMicros() >= this.nowMicros;
 	}
 
+	/** Whether an attempt that begins now might change the row. */
+	boolean mayBeChangedBy(RowAttempt attempt) {
+		return isAcquirableBy(attempt.process()) || isHeldBy(attempt.owner())
+				|| (attempt.willWait() && hasOpenEntryFor(attempt.process()));
+	}
+
 	/**
 	 * Whether an attempt would change the row: acquire the lock, enter the wait queue, or
 	 * refresh an entry whose time is half over.

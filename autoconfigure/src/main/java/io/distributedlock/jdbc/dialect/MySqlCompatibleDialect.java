@@ -3,8 +3,6 @@ package io.distributedlock.jdbc.dialect;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.Arrays;
-import java.util.Collections;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -75,6 +73,7 @@ abstract class MySqlCompatibleDialect extends Dialect {
 			.with("granted", "{acquirable} OR (owner = VALUES(owner) AND acquired_at = VALUES(acquired_at))")
 			.with("busyOwner", "owner")
 			.with("clock", "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))")
+			.with("limit", "LIMIT ?")
 			.with("releasedAt", "{clock}")
 			.with("reservationMicros", Long.toString(POLLED_RESERVATION_MICROS))
 			.with("renewals", RENEWALS)
@@ -131,10 +130,7 @@ abstract class MySqlCompatibleDialect extends Dialect {
 
 	@Override
 	public final int sweep(Connection connection, List<String> keys, long retentionMicros) throws SQLException {
-		String sql = sql(SWEEP) + String.join(",", Collections.nCopies(keys.size(), "?")) + ")";
-		@Nullable Object[] arguments = new Object[keys.size() + 1];
-		Arrays.setAll(arguments, (i) -> (i == 0) ? (Object) retentionMicros : stored(keys.get(i - 1)));
-		return Sql.update(connection, sql, arguments);
+		return sweepIn(connection, SWEEP, keys, retentionMicros);
 	}
 
 }

@@ -135,6 +135,7 @@ public final class PostgresDialect extends Dialect {
 			.with("releaser", "t.process")
 			.with("reservationMicros", Long.toString(RESERVATION_MICROS))
 			.with("clock", "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
+			.with("limit", "LIMIT ?")
 			.with("clockNow", "{clock}")
 			.with("notify", NOTIFY)
 			.with("channel", channel);

@@ -55,6 +55,17 @@ public final class Sql {
 		}
 	}
 
+	/** Executes an update for several rows, and returns how many each has changed. */
+	static int[] batch(Connection connection, String sql, List<Object[]> rows) throws SQLException {
+		try (PreparedStatement statement = connection.prepareStatement(sql)) {
+			for (Object[] row : rows) {
+				bind(statement, row);
+				statement.addBatch();
+			}
+			return statement.executeBatch();
+		}
+	}
+
 	/**
 	 * Inserts or updates a row.
 	 * @return the number that the statement gives to {@code LAST_INSERT_ID}, 0 for none

@@ -25,38 +25,44 @@ public final class SqlErrors {
 	static final int MARIADB_STATEMENT_TIMEOUT = 1969;
 
 	/** Serialization failure, deadlock, lock not available, and changed records. */
-	private static final Codes CONTENTION = new Codes(Set.of("40001", "40P01", LOCK_NOT_AVAILABLE),
-			Set.of(40001, 50200, 90131), Set.of(1020, 1205, 1213));
+	private static final Codes CONTENTION = Codes.of("40001", "40P01", LOCK_NOT_AVAILABLE, "40XL1", "57033", "h2:40001",
+			"h2:50200", "h2:90131", "mysql:1020", "mysql:1205", "mysql:1213", "oracle:54", "oracle:60", "oracle:8177",
+			"oracle:30006", "sqlserver:1205", "sqlserver:1222", "sqlserver:3960");
 
-	private static final Codes ROW_LOCKED = new Codes(Set.of(LOCK_NOT_AVAILABLE), Set.of(50200), Set.of(1205));
+	private static final Codes ROW_LOCKED = Codes.of(LOCK_NOT_AVAILABLE, "40XL1", "h2:50200", "mysql:1205", "oracle:54",
+			"oracle:30006", "sqlserver:1222");
 
 	/** MySQL says so only of a statement that does not wait. */
-	private static final Codes ROW_LOCKED_NOW = new Codes(Set.of(), Set.of(), Set.of(3572));
+	private static final Codes ROW_LOCKED_NOW = Codes.of("mysql:3572");
 
 	/**
 	 * A time-out of the session; in MySQL {@code max_statement_time} and
 	 * {@code max_execution_time}.
 	 */
-	private static final Codes STATEMENT_ENDED = new Codes(Set.of("57014"), Set.of(),
-			Set.of(MARIADB_STATEMENT_TIMEOUT, 3024));
+	private static final Codes STATEMENT_ENDED = Codes.of("57014", "XCL52", "mysql:" + MARIADB_STATEMENT_TIMEOUT,
+			"mysql:3024");
 
 	/** {@code KILL QUERY}: says nothing of the lock. */
-	private static final Codes KILLED = new Codes(Set.of(), Set.of(), Set.of(1317));
+	private static final Codes KILLED = Codes.of("mysql:1317");
 
 	/** The transaction may only read, or the server by one of its options. */
-	private static final Codes READ_ONLY = new Codes(Set.of("25006"), Set.of(90097), Set.of(1290, 1836));
+	private static final Codes READ_ONLY = Codes.of("25006", "25502", "h2:90097", "mysql:1290", "mysql:1836",
+			"oracle:1456", "oracle:16000", "sqlserver:3906");
 
-	private static final Codes DUPLICATE_KEY = new Codes(Set.of("23505"), Set.of(), Set.of(1062));
+	private static final Codes DUPLICATE_KEY = Codes.of("23505", "mysql:1062", "oracle:1", "sqlserver:2601",
+			"sqlserver:2627");
 
-	private static final Codes LOGS_STATEMENTS = new Codes(Set.of(), Set.of(), Set.of(1665));
+	private static final Codes LOGS_STATEMENTS = Codes.of("mysql:1665");
 
-	private static final Codes MISSING = new Codes(
-			Set.of("42P01", "42703", "3F000", "42S02", "42S03", "42S04", "42S22"),
-			Set.of(42102, 42103, 42104, 42122, 90079), Set.of());
+	/** HSQLDB says the same of a table that is missing and of one that is denied. */
+	private static final Codes MISSING = Codes.of("42P01", "42703", "3F000", "42S02", "42S03", "42S04", "42S22",
+			"42X04", "42X05", "42X14", "42Y03", "42Y07", "42704", "hsqldb:-5501", "h2:42102", "h2:42103", "h2:42104",
+			"h2:42122", "h2:90079", "oracle:904", "oracle:942", "sqlserver:207", "sqlserver:208");
 
 	/** Access denied: to the database, at log-in, to the table, to a column. */
-	private static final Codes DENIED = new Codes(Set.of("42501", "28000", "28P01"), Set.of(90096, 90040, 28000),
-			Set.of(1044, 1045, 1142, 1143));
+	private static final Codes DENIED = Codes.of("42501", "28000", "28P01", "42500", "42502", "42504", "42507",
+			"h2:90096", "h2:90040", "h2:28000", "mysql:1044", "mysql:1045", "mysql:1142", "mysql:1143", "oracle:1017",
+			"oracle:1031", "sqlserver:229", "sqlserver:230", "sqlserver:18456");
 
 	private SqlErrors() {
 	}
@@ -149,15 +155,32 @@ public final class SqlErrors {
 	/**
 	 * Codes of one kind of error.
 	 *
-	 * @param states its SQL states in any database
-	 * @param h2 the codes of H2
-	 * @param mysql the codes of MySQL and MariaDB; PostgreSQL's errors have none
+	 * @param codes SQL states of any database, and the codes of one with its name before
+	 * them; MariaDB has those of MySQL
 	 */
-	private record Codes(Set<String> states, Set<Integer> h2, Set<Integer> mysql) {
+	private record Codes(Set<String> codes) {
+
+		private static Codes of(String... codes) {
+			return new Codes(Set.of(codes));
+		}
 
 		private boolean have(SQLException ex) {
-			boolean ofH2 = ex.getClass().getName().startsWith("org.h2.");
-			return this.states.contains(state(ex)) || (ofH2 ? this.h2 : this.mysql).contains(ex.getErrorCode());
+			return this.codes.contains(state(ex)) || this.codes.contains(vendor(ex) + ":" + ex.getErrorCode());
+		}
+
+		/** Returns the database of an error; many drivers have no types of their own. */
+		private static String vendor(SQLException ex) {
+			String type = ex.getClass().getName();
+			if (type.startsWith("org.h2.")) {
+				return "h2";
+			}
+			if (type.startsWith("com.microsoft.")) {
+				return "sqlserver";
+			}
+			if (String.valueOf(ex.getMessage()).startsWith("ORA-")) {
+				return "oracle";
+			}
+			return (ex.getErrorCode() < 0) ? "hsqldb" : "mysql";
 		}
 
 	}

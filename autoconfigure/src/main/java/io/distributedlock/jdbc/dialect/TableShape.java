@@ -5,7 +5,6 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.ResultSetMetaData;
 import java.sql.SQLException;
-import java.sql.Types;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -54,7 +53,7 @@ public record TableShape(List<String> unsuitable, boolean exact, boolean unique)
 
 	private static void addUnsuitable(List<String> unsuitable, ResultSetMetaData columns, int column, String name,
 			Dialect dialect) throws SQLException {
-		if (NUMBERS.contains(name) && columns.getColumnType(column) != Types.BIGINT) {
+		if (NUMBERS.contains(name) && !dialect.isNumber(columns.getColumnType(column))) {
 			unsuitable.add("%s (%s, needs BIGINT)".formatted(name, columns.getColumnTypeName(column)));
 		}
 		if (columns.isAutoIncrement(column) && dialect.mistakesGeneratedKeys()) {

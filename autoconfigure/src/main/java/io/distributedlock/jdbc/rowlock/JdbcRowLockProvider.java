@@ -107,7 +107,12 @@ public final class JdbcRowLockProvider extends TableLockProvider {
 	 */
 	static void requireSuitable(LockTable table, Duration timeout) {
 		Deadline deadline = Deadline.after(timeout);
-		if (table.isPooled(timeout)) {
+		if (!table.supportsRowLocks(timeout)) {
+			throw new LockConfigurationException(LockError.STORE_UNSUITABLE,
+					"The database cannot keep row locks, which only PostgreSQL, MySQL, MariaDB and H2 do",
+					"Use distributed-lock.jdbc.strategy=lease");
+		}
+		if (table.isPooled(deadline.remaining())) {
 			throw new LockConfigurationException(LockError.STORE_UNSUITABLE,
 					"A connection pooler such as PgBouncer stands before the database, and a row lock would keep one "
 							+ "of its connections to the server for as long as it is held",

@@ -19,8 +19,12 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
 import io.distributedlock.LockOperations;
+import io.distributedlock.LockRequest;
 import io.distributedlock.autoconfigure.DistributedLockAutoConfiguration;
+import io.distributedlock.jdbc.ImitatedDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.Mockito.mock;
@@ -34,21 +38,63 @@ class UnknownDatabaseTests {
 				AutoConfigurations.of(JdbcLockAutoConfiguration.class, DistributedLockAutoConfiguration.class))
 		.withPropertyValues("spring.application.name=shop", "distributed-lock.call-timeout=10s");
 
-	@ParameterizedTest
-	@CsvSource({ "jdbc:hsqldb:mem:unknown, HSQL Database Engine",
-			"jdbc:derby:memory:unknown;create=true, Apache Derby" })
-	void databaseIsRefusedByNameBeforeThePoolOfTheLocksStarts(String url, String name, CapturedOutput output)
-			throws SQLException {
-		// A database that is created takes longer than a pool waits for a connection.
-		DriverManager.getConnection(url).close();
+	@Test
+	void databaseIsRefusedByNameBeforeThePoolOfTheLocksStarts(CapturedOutput output) {
 		this.runner.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class))
-			.withPropertyValues("spring.datasource.url=" + url)
+			.withPropertyValues("spring.datasource.url=" + ImitatedDatabase.url("SQLite", 3))
 			.run((context) -> {
-				assertRefused(context, name);
+				assertRefused(context, "SQLite");
 				assertThat(output).doesNotContain("distributed-lock - ");
 				assertThat(Thread.getAllStackTraces().keySet()).extracting(Thread::getName)
 					.noneMatch((thread) -> thread.startsWith("distributed-lock:"));
 			});
+	}
+
+	/** The statements of Oracle fail on H2: the start then goes on to the first of them. */
+	@Test
+	void databaseWithoutTestsNeedsAProperty(CapturedOutput output) {
+		ApplicationContextRunner oracle = this.runner
+			.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class))
+			.withPropertyValues("spring.datasource.url=" + ImitatedDatabase.url("Oracle", 19),
+					"distributed-lock.fail-fast=true");
+		oracle.run((context) -> {
+			assertThat(context).hasFailed();
+			assertThat(context.getStartupFailure())
+				.isInstanceOfSatisfying(LockConfigurationException.class,
+						(ex) -> assertThat(ex.error()).isEqualTo(LockError.NO_PROVIDER))
+				.hasMessageContaining("Oracle")
+				.hasMessageContaining("never run")
+				.hasMessageContaining("distributed-lock.jdbc.untested-dialects");
+			assertThat(output).doesNotContain("on which their statements were never run");
+		});
+		oracle.withPropertyValues("distributed-lock.jdbc.untested-dialects=true").run((context) -> {
+			assertThat(context).hasFailed();
+			assertThat(context.getStartupFailure()).hasMessageNotContaining("never run");
+			assertThat(output.getOut().split("on which their statements were never run", -1)).hasSize(2);
+		});
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "jdbc:hsqldb:mem:portable", "jdbc:derby:memory:portable;create=true" })
+	void embeddedDatabaseKeepsLocks(String url) throws SQLException {
+		// A database that is created takes longer than a pool waits for a connection.
+		DriverManager.getConnection(url).close();
+		ApplicationContextRunner portable = this.runner
+			.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class))
+			.withPropertyValues("spring.datasource.url=" + url, "distributed-lock.jdbc.initialize-schema=always");
+		for (int start = 0; start < 2; start++) {
+			portable.run((context) -> {
+				assertThat(context).hasNotFailed();
+				try (LockLease lease = context.getBean(LockOperations.class).tryAcquire(LockRequest.of(LockKey.of("job")))) {
+					assertThat(lease).isNotNull();
+				}
+			});
+		}
+		portable.withPropertyValues("distributed-lock.jdbc.strategy=row-lock")
+			.run((context) -> assertThat(context.getStartupFailure())
+				.isInstanceOfSatisfying(LockConfigurationException.class,
+						(ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_UNSUITABLE))
+				.hasMessageContaining("row locks"));
 	}
 
 	@Test

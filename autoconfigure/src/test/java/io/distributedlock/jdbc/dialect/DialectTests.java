@@ -13,6 +13,7 @@ import org.postgresql.ds.PGSimpleDataSource;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
+import io.distributedlock.jdbc.ImitatedDatabase;
 import io.distributedlock.jdbc.JdbcLockProvider;
 import io.distributedlock.jdbc.JdbcLockSettings;
 import io.distributedlock.jdbc.TestDatabases;
@@ -89,17 +90,11 @@ class DialectTests {
 		}
 	}
 
-	/** Derby does not know the query by which pools test connections. */
 	@ParameterizedTest
-	@CsvSource({ "jdbc:hsqldb:mem:locks, HSQL Database Engine, true",
-			"jdbc:hsqldb:mem:locks, HSQL Database Engine, false",
-			"jdbc:derby:memory:locks;create=true, Apache Derby, true",
-			"jdbc:derby:memory:locks;create=true, Apache Derby, false" })
-	void otherDatabaseIsRefusedByName(String url, String name, boolean own) throws SQLException {
-		// A database that is created takes longer than a pool waits for a connection.
-		DriverManager.getConnection(url).close();
+	@CsvSource({ "true", "false" })
+	void otherDatabaseIsRefusedByName(boolean own) {
 		HikariDataSource application = new HikariDataSource();
-		application.setJdbcUrl(url);
+		application.setJdbcUrl(ImitatedDatabase.url("SQLite", 3));
 		try (application;
 				LockTimer timer = new LockTimer();
 				JdbcLockProvider provider = new JdbcLockProvider(
@@ -109,8 +104,27 @@ class DialectTests {
 			assertThatExceptionOfType(LockConfigurationException.class)
 				.isThrownBy(() -> provider.check(Duration.ofSeconds(10)))
 				.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.NO_PROVIDER))
-				.withMessageContaining("'" + name + "' is not supported")
-				.satisfies((ex) -> assertThat(ex.action()).contains("PostgreSQL, MySQL, MariaDB or H2"));
+				.withMessageContaining("'SQLite' is not supported")
+				.satisfies((ex) -> assertThat(ex.action()).contains("PostgreSQL, MySQL, MariaDB, H2, HSQLDB or Derby"));
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "HSQL Database Engine, 1", "Apache Derby, 9", "Oracle, 18", "Microsoft SQL Server, 12", "DB2/NT64, 10" })
+	void portableDatabaseThatIsTooOldIsRefused(String product, int version) throws SQLException {
+		try (Connection connection = DriverManager.getConnection(ImitatedDatabase.url(product, version))) {
+			assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> DatabaseKind.of(connection))
+				.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.STORE_TOO_OLD));
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "Oracle, 23, ORACLE", "Microsoft SQL Server, 16, SQLSERVER", "DB2/LINUXX8664, 12, DB2" })
+	void databaseWithoutTestsIsKnownByItsName(String product, int version, DatabaseKind kind) throws SQLException {
+		try (Connection connection = DriverManager.getConnection(ImitatedDatabase.url(product, version))) {
+			assertThat(DatabaseKind.of(connection)).isEqualTo(kind);
+			assertThat(kind.dialect("shop_lock").schema()).contains("CREATE TABLE shop_lock");
+			assertThat(kind.dialect("shop_lock").untested()).isNotNull();
 		}
 	}
 
@@ -126,10 +140,10 @@ class DialectTests {
 
 	@Test
 	void otherDatabaseIsRefused() throws SQLException {
-		Connection connection = server("Oracle", "Oracle Database 23ai");
+		Connection connection = server("Firebird", "5.0");
 		assertThatExceptionOfType(LockConfigurationException.class)
 			.isThrownBy(() -> DatabaseKind.of(connection).dialect("distributed_lock"))
-			.withMessageContaining("'Oracle' is not supported");
+			.withMessageContaining("'Firebird' is not supported");
 	}
 
 }

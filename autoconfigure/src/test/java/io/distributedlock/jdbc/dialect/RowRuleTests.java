@@ -56,6 +56,7 @@ class RowRuleTests {
 
 	static Stream<Arguments> databases() {
 		Stream<Arguments> databases = Stream.of(database("H2", TestDatabases.h2()),
+				database("HSQLDB", TestDatabases.hsqldb()), database("Derby", TestDatabases.derby()),
 				database("PostgreSQL", TestDatabases.postgres()), database("MariaDB", TestDatabases.mariaDb()),
 				database("MariaDB, MySQL's driver", TestDatabases.mariaDbWithMySqlDriver()),
 				database("MariaDB, simultaneous assignment", TestDatabases
@@ -76,48 +77,52 @@ class RowRuleTests {
 	void statementsFollowTheRule(DataSource database) throws SQLException {
 		TestDatabases.withTable(database);
 		try (Connection connection = database.getConnection()) {
-			Dialect dialect = DatabaseKind.of(connection).dialect(JdbcLockSettings.DEFAULT_TABLE);
-			Random random = new Random(1);
-			for (int round = 0; round < ROUNDS; round++) {
-				long now = dialect.readStatus(connection).clockMicros();
-				ModelRow row = ModelRow.random(random, now, OWNERS, PROCESSES);
-				write(connection, dialect, row);
-				ModelRow expected;
-				LockRow returned = null;
-				String step;
-				switch (random.nextInt(5)) {
-					case 0 -> {
-						step = "release";
-						boolean held = dialect.release(connection, KEY, MINE, ME);
-						assertThat(held).as("round %d: release of %s", round, row).isEqualTo(MINE.equals(row.owner()));
-						expected = held ? row.release(ME, now, dialect.reservationMicros()) : row;
-					}
-					case 1 -> {
-						step = "withdrawal";
-						dialect.removeEntries(connection, KEY, ME);
-						expected = row.withoutEntriesOf(ME);
-					}
-					case 2 -> {
-						step = "release that keeps";
-						boolean held = dialect.keep(connection, KEY, MINE, KEPT_MICROS);
-						assertThat(held).as("round %d: release of %s", round, row).isEqualTo(MINE.equals(row.owner()));
-						expected = held ? row.keep(now, KEPT_MICROS) : row;
-					}
-					default -> {
-						Long since = (random.nextInt(4) == 0) ? null : now - 1_000_000L * (1 + random.nextInt(4));
-						RowAttempt attempt = new RowAttempt(KEY, MINE, 30_000_000, "my host", ME, random.nextInt(4) > 0,
-								since);
-						step = attempt.toString();
-						returned = dialect.attempt(connection, attempt, since == null && random.nextBoolean());
-						expected = row.attempt(attempt, now, dialect.entryMicros());
-					}
+			assertThatStatementsFollowTheRule(connection,
+					DatabaseKind.of(connection).dialect(JdbcLockSettings.DEFAULT_TABLE));
+		}
+	}
+
+	static void assertThatStatementsFollowTheRule(Connection connection, Dialect dialect) throws SQLException {
+		Random random = new Random(1);
+		for (int round = 0; round < ROUNDS; round++) {
+			long now = dialect.readStatus(connection).clockMicros();
+			ModelRow row = ModelRow.random(random, now, OWNERS, PROCESSES);
+			write(connection, dialect, row);
+			ModelRow expected;
+			LockRow returned = null;
+			String step;
+			switch (random.nextInt(5)) {
+				case 0 -> {
+					step = "release";
+					boolean held = dialect.release(connection, KEY, MINE, ME);
+					assertThat(held).as("round %d: release of %s", round, row).isEqualTo(MINE.equals(row.owner()));
+					expected = held ? row.release(ME, now, dialect.reservationMicros()) : row;
 				}
-				String description = "round " + round + ": " + step + " on " + row;
-				if (returned != null) {
-					assertReturned(returned, expected.seen(now), description);
+				case 1 -> {
+					step = "withdrawal";
+					dialect.removeEntries(connection, KEY, ME);
+					expected = row.withoutEntriesOf(ME);
 				}
-				assertSame(Objects.requireNonNull(dialect.read(connection, KEY)), expected.seen(now), description);
+				case 2 -> {
+					step = "release that keeps";
+					boolean held = dialect.keep(connection, KEY, MINE, KEPT_MICROS);
+					assertThat(held).as("round %d: release of %s", round, row).isEqualTo(MINE.equals(row.owner()));
+					expected = held ? row.keep(now, KEPT_MICROS) : row;
+				}
+				default -> {
+					Long since = (random.nextInt(4) == 0) ? null : now - 1_000_000L * (1 + random.nextInt(4));
+					RowAttempt attempt = new RowAttempt(KEY, MINE, 30_000_000, "my host", ME, random.nextInt(4) > 0,
+							since);
+					step = attempt.toString();
+					returned = dialect.attempt(connection, attempt, since == null && random.nextBoolean());
+					expected = row.attempt(attempt, now, dialect.entryMicros());
+				}
 			}
+			String description = "round " + round + ": " + step + " on " + row;
+			if (returned != null) {
+				assertReturned(returned, expected.seen(now), description);
+			}
+			assertSame(Objects.requireNonNull(dialect.read(connection, KEY)), expected.seen(now), description);
 		}
 	}
 
