@@ -167,10 +167,7 @@ public abstract class Dialect {
 		return null;
 	}
 
-	/**
-	 * Returns the name of the database if these statements were never run on it, else
-	 * {@code null}.
-	 */
+	/** Returns the name of a database that has never run these statements. */
 	public @Nullable String untested() {
 		return null;
 	}
@@ -262,10 +259,7 @@ public abstract class Dialect {
 		return Sql.update(connection, sql(SWEEP), connection.createArrayOf(keyType(), stored), retentionMicros);
 	}
 
-	/**
-	 * Deletes rows by their keys.
-	 * @param template the statement up to the first key
-	 */
+	/** Deletes rows by a template that ends before the first of their keys. */
 	final int sweepIn(Connection connection, String template, List<String> keys, long retentionMicros)
 			throws SQLException {
 		String sql = sql(template) + String.join(",", Collections.nCopies(keys.size(), "?")) + ")";

@@ -62,7 +62,7 @@ public final class Sql {
 				bind(statement, row);
 				statement.addBatch();
 			}
-			return statement.executeBatch();
+			return rows.isEmpty() ? new int[0] : statement.executeBatch();
 		}
 	}
 

@@ -33,6 +33,9 @@ import static org.mockito.Mockito.mock;
 @ExtendWith(OutputCaptureExtension.class)
 class UnknownDatabaseTests {
 
+	/** Spring Boot would find the driver of the database behind it. */
+	private static final String DRIVER = "spring.datasource.driver-class-name=" + ImitatedDatabase.class.getName();
+
 	private final ApplicationContextRunner runner = new ApplicationContextRunner().withBean(LockUser.class)
 		.withConfiguration(
 				AutoConfigurations.of(JdbcLockAutoConfiguration.class, DistributedLockAutoConfiguration.class))
@@ -41,7 +44,7 @@ class UnknownDatabaseTests {
 	@Test
 	void databaseIsRefusedByNameBeforeThePoolOfTheLocksStarts(CapturedOutput output) {
 		this.runner.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class))
-			.withPropertyValues("spring.datasource.url=" + ImitatedDatabase.url("SQLite", 3))
+			.withPropertyValues("spring.datasource.url=" + ImitatedDatabase.url("SQLite", 3), DRIVER)
 			.run((context) -> {
 				assertRefused(context, "SQLite");
 				assertThat(output).doesNotContain("distributed-lock - ");
@@ -55,7 +58,7 @@ class UnknownDatabaseTests {
 	void databaseWithoutTestsNeedsAProperty(CapturedOutput output) {
 		ApplicationContextRunner oracle = this.runner
 			.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class))
-			.withPropertyValues("spring.datasource.url=" + ImitatedDatabase.url("Oracle", 19),
+			.withPropertyValues("spring.datasource.url=" + ImitatedDatabase.url("Oracle", 19), DRIVER,
 					"distributed-lock.fail-fast=true");
 		oracle.run((context) -> {
 			assertThat(context).hasFailed();
