@@ -37,9 +37,9 @@ record EngineBreakage(String name, String type, String text, String replacement)
 					"return KEEPERS.decrementAndGet(this) == 0;", "return KEEPERS.decrementAndGet(this) < 0;"),
 			new EngineBreakage("a loss is told whoever ended the hold", "HeldGrants",
 					"\t\tif (effect == GrantState.LossEffect.HOLD_ENDED) {\n"
-							+ "\t\t\theldGrant.tellLoss((hold) -> this.events.lost(hold, reason));",
+							+ "\t\t\ttellLoss(heldGrant, reason);",
 					"\t\tif (effect == GrantState.LossEffect.HOLD_ENDED || reason == LossReason.EXPIRED) {\n"
-							+ "\t\t\theldGrant.tellLoss((hold) -> this.events.lost(hold, reason));"),
+							+ "\t\t\ttellLoss(heldGrant, reason);"),
 			new EngineBreakage("no deadline is watched", "ExpiryWatch",
 					"\t\tthis.nextDeadline.setAt(heldGrant.deadlineNanos());\n" + "\t}\n" + "\n" + "\tprivate",
 					"\t}\n" + "\n" + "\tprivate"),

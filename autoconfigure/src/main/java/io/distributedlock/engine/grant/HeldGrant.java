@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicLongFieldUpdater;
-import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -147,23 +146,22 @@ public class HeldGrant extends GrantState {
 		return List.of(holder());
 	}
 
-	/** Whether a hold has not left the grant to others. */
+	/** Whether a hold has not left the grant to others before it was lost. */
 	boolean has(GrantHandle hold) {
 		return true;
 	}
 
 	/**
 	 * Ends a hold of a grant that others have too.
-	 * @param released receives the hold, unless it was lost before
 	 * @return {@code false} if there are no others: the grant is to be released
 	 */
-	boolean leave(GrantHandle hold, Consumer<GrantHandle> released) {
+	boolean leave(GrantHandle hold) {
 		return false;
 	}
 
-	/** Tells each present hold that the grant was lost. */
-	void tellLoss(Consumer<GrantHandle> lost) {
-		lost.accept(holder());
+	/** Returns the holds that are to be told a loss, each of them once. */
+	Collection<GrantHandle> endHolds() {
+		return holds();
 	}
 
 	public LockMode mode() {

@@ -261,7 +261,13 @@ public final class HeldGrants {
 			end(heldGrant);
 		}
 		if (effect == GrantState.LossEffect.HOLD_ENDED) {
-			heldGrant.tellLoss((hold) -> this.events.lost(hold, reason));
+			tellLoss(heldGrant, reason);
+		}
+	}
+
+	private void tellLoss(HeldGrant heldGrant, LossReason reason) {
+		for (GrantHandle hold : heldGrant.endHolds()) {
+			this.events.lost(hold, reason);
 		}
 	}
 
@@ -319,7 +325,7 @@ public final class HeldGrants {
 				releaseUnheld(heldGrant);
 			}
 			if (effect == GrantState.LossEffect.HOLD_ENDED) {
-				heldGrant.tellLoss((hold) -> this.events.lost(hold, LossReason.FORCED));
+				tellLoss(heldGrant, LossReason.FORCED);
 			}
 		}
 		return found;

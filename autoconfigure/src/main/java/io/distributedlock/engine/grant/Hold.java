@@ -176,7 +176,10 @@ public final class Hold extends GrantHandle {
 	 * after one that was lost.
 	 */
 	private boolean endHold() {
-		if (this.heldGrant.leave(this, this.heldGrants.events()::released)) {
+		if (this.heldGrant.leave(this)) {
+			if (!this.heldGrant.has(this)) {
+				this.heldGrants.events().released(this);
+			}
 			return false;
 		}
 		if (isHeld() && this.heldGrant.release(this.holdNumber)) {

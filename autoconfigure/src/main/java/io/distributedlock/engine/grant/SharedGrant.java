@@ -4,7 +4,6 @@ import java.util.Collection;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
 
 import io.distributedlock.engine.event.GrantHandle;
 import io.distributedlock.provider.LockGrant;
@@ -62,14 +61,12 @@ public final class SharedGrant extends HeldGrant {
 	}
 
 	@Override
-	boolean leave(GrantHandle hold, Consumer<GrantHandle> released) {
+	boolean leave(GrantHandle hold) {
 		if (this.count.decrementAndGet() == 0) {
 			super.heldBy(hold);
 			return false;
 		}
-		if (this.holds.remove(hold, true)) {
-			released.accept(hold);
-		}
+		this.holds.remove(hold, true);
 		return true;
 	}
 
@@ -84,12 +81,8 @@ public final class SharedGrant extends HeldGrant {
 	}
 
 	@Override
-	void tellLoss(Consumer<GrantHandle> lost) {
-		for (GrantHandle hold : this.holds.keySet()) {
-			if (this.holds.replace(hold, true, false)) {
-				lost.accept(hold);
-			}
-		}
+	Collection<GrantHandle> endHolds() {
+		return this.holds.keySet().stream().filter((hold) -> this.holds.replace(hold, true, false)).toList();
 	}
 
 }
