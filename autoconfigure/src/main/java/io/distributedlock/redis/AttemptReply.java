@@ -157,8 +157,7 @@ public final class AttemptReply {
 	public static List<StoredLock> stored(ScriptReply reply, LockKey key) {
 		List<StoredLock> locks = new ArrayList<>();
 		for (int from = 0; from < reply.values().size(); from += INSPECTED) {
-			AttemptReply one = new AttemptReply(
-					new ScriptReply(reply.values().subList(from, from + INSPECTED), true));
+			AttemptReply one = new AttemptReply(new ScriptReply(reply.values().subList(from, from + INSPECTED), true));
 			LockHolder holder = one.holder();
 			if (holder != null) {
 				locks.add(new StoredLock(key.encoded(), one.isHeld() ? new OwnerId(one.owner()) : null,

@@ -20,11 +20,12 @@ import io.distributedlock.redis.script.SubscribedConnection;
 
 /**
  * This process's subscription to its two channels, on which it is notified of locks that
- * are reserved for it, and of shares that may be free. The subscription begins with the first contender that has to wait.
- * After a broken connection Lettuce subscribes again by itself. With Jedis, and after the
- * connection factory was stopped and started, the next waiting contender subscribes
- * again. A contender that was not notified {@linkplain #replace() replaces} a connection
- * on which nothing arrives any more. Jedis keeps a thread in the subscription.
+ * are reserved for it, and of shares that may be free. The subscription begins with the
+ * first contender that has to wait. After a broken connection Lettuce subscribes again by
+ * itself. With Jedis, and after the connection factory was stopped and started, the next
+ * waiting contender subscribes again. A contender that was not notified
+ * {@linkplain #replace() replaces} a connection on which nothing arrives any more. Jedis
+ * keeps a thread in the subscription.
  * <p>
  * Notifications are hints. Each time the subscription becomes active it signals all
  * contenders, since earlier notifications may be lost. Safe for use by many threads.

@@ -143,7 +143,7 @@ class RedisCommandCountTests {
 				for (LockTemplate process : processes) {
 					assertThat(process.tryAcquire(request.withWaitTime(Duration.ofMillis(300)))).isNull();
 				}
-				return this.admin.pubsubChannels("count:notify:*").size() == processes.size();
+				return this.admin.pubsubChannels("count:notify:*").size() == 2 * processes.size();
 			});
 			lease.ensureHeld();
 		}
