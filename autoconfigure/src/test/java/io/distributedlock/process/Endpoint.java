@@ -78,8 +78,8 @@ record Endpoint(String url, String user, String password) {
 	JdbcLockProvider provider(LockTimer timer, Duration retention) {
 		LockDataSource pool = LockDataSource.connect(this.url, this.user, this.password, null,
 				LockDataSource.DEFAULT_SIZE, Duration.ofSeconds(2));
-		return new JdbcLockProvider(pool, new JdbcLockSettings("test", JdbcLockSettings.DEFAULT_TABLE, retention, false),
-				timer);
+		return new JdbcLockProvider(pool,
+				new JdbcLockSettings("test", JdbcLockSettings.DEFAULT_TABLE, retention, false), timer);
 	}
 
 	JdbcRowLockProvider rowLocks(LockTimer timer) {

@@ -220,7 +220,8 @@ public enum DatabaseKind {
 	 */
 	public static LockConfigurationException unsupported(String product) {
 		return new LockConfigurationException(LockError.NO_PROVIDER, "The database '" + product + "' is not supported",
-				"Use PostgreSQL, MySQL, MariaDB, H2, HSQLDB or Derby, or name another store in distributed-lock.provider");
+				"Use PostgreSQL, MySQL, MariaDB, H2, HSQLDB or Derby, or name another store in "
+						+ "distributed-lock.provider");
 	}
 
 }

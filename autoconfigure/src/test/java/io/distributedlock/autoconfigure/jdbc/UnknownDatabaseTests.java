@@ -88,7 +88,8 @@ class UnknownDatabaseTests {
 		for (int start = 0; start < 2; start++) {
 			portable.run((context) -> {
 				assertThat(context).hasNotFailed();
-				try (LockLease lease = context.getBean(LockOperations.class).tryAcquire(LockRequest.of(LockKey.of("job")))) {
+				try (LockLease lease = context.getBean(LockOperations.class)
+					.tryAcquire(LockRequest.of(LockKey.of("job")))) {
 					assertThat(lease).isNotNull();
 				}
 			});

@@ -110,7 +110,8 @@ class DialectTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "HSQL Database Engine, 1", "Apache Derby, 9", "Oracle, 18", "Microsoft SQL Server, 12", "DB2/NT64, 10" })
+	@CsvSource({ "HSQL Database Engine, 1", "Apache Derby, 9", "Oracle, 18", "Microsoft SQL Server, 12",
+			"DB2/NT64, 10" })
 	void portableDatabaseThatIsTooOldIsRefused(String product, int version) throws SQLException {
 		try (Connection connection = DriverManager.getConnection(ImitatedDatabase.url(product, version))) {
 			assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> DatabaseKind.of(connection))
