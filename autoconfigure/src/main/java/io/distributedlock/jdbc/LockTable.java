@@ -17,14 +17,15 @@ import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockException;
 import io.distributedlock.LockProviderException;
-import io.distributedlock.jdbc.connection.SqlCall;
 import io.distributedlock.jdbc.connection.SqlCall.Compensation;
+import io.distributedlock.jdbc.connection.SqlCall;
 import io.distributedlock.jdbc.connection.SqlCallExecutor;
-import io.distributedlock.jdbc.dialect.Dialect;
 import io.distributedlock.jdbc.dialect.Dialect.Renewal;
 import io.distributedlock.jdbc.dialect.Dialect.TableStatus;
+import io.distributedlock.jdbc.dialect.Dialect;
 import io.distributedlock.jdbc.dialect.LockRow;
 import io.distributedlock.jdbc.dialect.RowAttempt;
+import io.distributedlock.jdbc.dialect.ShareStatements;
 import io.distributedlock.jdbc.dialect.SqlErrors;
 import io.distributedlock.jdbc.dialect.TableShape;
 import io.distributedlock.provider.CallKind;
@@ -122,7 +123,7 @@ public final class LockTable {
 			return (row == null
 					|| (row.isChangedBy(attempt, dialect.entryMicros())
 							&& PollBackOff.untilTurnMicros(row, attempt, dialect.reservationMicros()) <= 0)
-					|| (attempt.isShare() && dialect.shares().isOpen(connection, attempt, row)))
+					|| (attempt.isShare() && new ShareStatements(dialect).isOpen(connection, attempt, row)))
 							? write(connection, dialect, attempt, deadline) : row;
 		});
 	}
@@ -163,7 +164,7 @@ public final class LockTable {
 		boolean expectsFree = attempt.sinceMicros() == null && !isLikelyBusy(attempt.key());
 		while (true) {
 			try {
-				return attempt.isShare() ? dialect.shares().attempt(connection, attempt)
+				return attempt.isShare() ? new ShareStatements(dialect).attempt(connection, attempt)
 						: dialect.attempt(connection, attempt, expectsFree);
 			}
 			catch (SQLException ex) {
@@ -225,7 +226,7 @@ public final class LockTable {
 
 	private static boolean release(Connection connection, Dialect dialect, String key, String owner, String process)
 			throws SQLException {
-		return LockRow.isShare(owner) ? dialect.shares().release(connection, key, owner)
+		return LockRow.isShare(owner) ? new ShareStatements(dialect).release(connection, key, owner)
 				: dialect.release(connection, key, owner, process);
 	}
 
@@ -254,7 +255,7 @@ public final class LockTable {
 		try {
 			boolean shares = LockRow.isShare(renewals.get(0).owner());
 			return repeat(CallKind.RENEWAL, timeout,
-					(connection, dialect) -> shares ? dialect.shares().renew(connection, renewals)
+					(connection, dialect) -> shares ? new ShareStatements(dialect).renew(connection, renewals)
 							: dialect.renew(connection, renewals));
 		}
 		catch (SQLException ex) {

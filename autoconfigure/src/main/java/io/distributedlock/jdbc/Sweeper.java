@@ -19,6 +19,7 @@ import io.distributedlock.jdbc.dialect.Dialect.SweepCandidate;
 import io.distributedlock.jdbc.dialect.LockKeyEncoder;
 import io.distributedlock.jdbc.dialect.LockRow;
 import io.distributedlock.jdbc.dialect.RowAttempt;
+import io.distributedlock.jdbc.dialect.ShareStatements;
 import io.distributedlock.jdbc.dialect.SqlErrors;
 import io.distributedlock.provider.CallKind;
 import io.distributedlock.provider.Deadline;
@@ -161,7 +162,7 @@ public final class Sweeper {
 	private int sweepShares() throws SQLException {
 		try {
 			return this.sharesMissing ? 0
-					: call((connection, dialect) -> dialect.shares().sweep(connection, this.retentionMicros));
+					: call((connection, dialect) -> new ShareStatements(dialect).sweep(connection, this.retentionMicros));
 		}
 		catch (SQLException ex) {
 			// Servers log failures.

@@ -15,6 +15,7 @@ import io.distributedlock.jdbc.connection.SqlCallExecutor;
 import io.distributedlock.jdbc.dialect.Dialect.KeyedRow;
 import io.distributedlock.jdbc.dialect.LockKeyEncoder;
 import io.distributedlock.jdbc.dialect.LockRow;
+import io.distributedlock.jdbc.dialect.ShareStatements;
 import io.distributedlock.jdbc.dialect.SqlErrors;
 import io.distributedlock.provider.AnsweredStoreCall;
 import io.distributedlock.provider.Deadline;
@@ -136,7 +137,7 @@ public abstract class TableLockProvider implements LockProvider, LockInspector, 
 		return this.table.call(timeout, (connection, dialect) -> {
 			LockRow row = dialect.read(connection, text);
 			return (row == null) ? List.<KeyedRow>of() : !row.isShared() ? List.of(new KeyedRow(text, row))
-					: dialect.shares().read(connection, text, text, Integer.MAX_VALUE);
+					: new ShareStatements(dialect).read(connection, text, text, Integer.MAX_VALUE);
 		}).stream().map(this::describe).filter(Objects::nonNull).toList();
 	}
 
@@ -153,7 +154,7 @@ public abstract class TableLockProvider implements LockProvider, LockInspector, 
 		return Optional.of(this.table.call(timeout, (connection, dialect) -> {
 			List<KeyedRow> rows = dialect.readHeld(connection, from, to, limit);
 			List<KeyedRow> shares = rows.stream().anyMatch((held) -> held.row().isShared())
-					? dialect.shares().read(connection, from, to, limit) : List.of();
+					? new ShareStatements(dialect).read(connection, from, to, limit) : List.of();
 			return rows.stream()
 				.flatMap((held) -> !held.row().isShared() ? Stream.of(held)
 						: shares.stream().filter((share) -> share.key().equals(held.key())))

@@ -74,7 +74,7 @@ class ShareRowsTests {
 		String url = TestDatabases.url(database);
 		JdbcLockProvider process = new JdbcLockProvider(
 				LockDataSource.connect(url, TestDatabases.user(url), "", null, 4, TIMEOUT),
-				new JdbcLockSettings("app", JdbcLockSettings.DEFAULT_TABLE, Duration.ofSeconds(1)), this.timer);
+				new JdbcLockSettings("app", JdbcLockSettings.DEFAULT_TABLE, Duration.ofSeconds(1), false), this.timer);
 		this.processes.add(process);
 		TestDatabases.warmUp(process);
 		return process;

@@ -402,11 +402,6 @@ public abstract class Dialect {
 				retentionMicros, stored(after), limit);
 	}
 
-	/** Returns the statements of shares. */
-	public final ShareStatements shares() {
-		return new ShareStatements(this);
-	}
-
 	/**
 	 * Notifies contenders that the first of them may have a share, where the database has
 	 * notifications.

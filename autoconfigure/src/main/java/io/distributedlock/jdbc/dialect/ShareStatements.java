@@ -86,7 +86,7 @@ public final class ShareStatements {
 
 	private final Dialect dialect;
 
-	ShareStatements(Dialect dialect) {
+	public ShareStatements(Dialect dialect) {
 		this.dialect = dialect;
 	}
 
