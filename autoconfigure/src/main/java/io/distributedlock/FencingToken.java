@@ -8,8 +8,9 @@ package io.distributedlock;
  * of Google's Chubby).
  * <p>
  * The value is the store's order of the grant × 1,024 + the number of the hold within the
- * grant. It never changes during a hold, and re-entrant calls have the same one. Pass it
- * on as text where JSON or Lua could round it.
+ * grant. It never changes during a hold, and re-entrant calls have the same one, as have
+ * shared holds of a process that joined one another. Pass it on as text where JSON or Lua
+ * could round it.
  *
  * @param value the token, positive
  * @since 0.1.0

@@ -77,6 +77,8 @@ public enum LockError {
 	 * of.
 	 */
 	INVALID_MIN_HOLD("DL-515"),
+	/** A number of permits is out of range, or contradicts the mode. */
+	INVALID_PERMITS("DL-516"),
 	/** An expression of an annotation cannot be parsed. */
 	INVALID_EXPRESSION("DL-601"),
 	/** An expression names a variable that the method does not have. */
@@ -137,6 +139,10 @@ public enum LockError {
 	SHORT_LEASE("DL-627"),
 	/** A method has several annotations that mean a lock, none nearer than the others. */
 	SEVERAL_ANNOTATIONS("DL-628"),
+	/** A mode was requested in which the store grants no locks. */
+	MODE_UNSUPPORTED("DL-629"),
+	/** A nested request wants a key alone of which its thread has a share. */
+	EXCLUSIVE_INSIDE_SHARED("DL-630"),
 	/** Reactive method security would let later subscriptions pass the lock. */
 	SECURITY_OUTSIDE_LOCK("DL-640"),
 	/** A bean has locked methods, but its context has no locks. */

@@ -25,7 +25,8 @@ public interface LockLease extends AutoCloseable {
 	List<LockKey> keys();
 
 	/**
-	 * Returns the fencing token of the only key.
+	 * Returns the fencing token of the only key. Shares that several calls of a process
+	 * have together have one token; fences take no notice of shares.
 	 * @return the token; the same for the whole hold, and after it
 	 * @throws IllegalStateException if several keys are held
 	 */
@@ -38,6 +39,16 @@ public interface LockLease extends AutoCloseable {
 	 * @throws IllegalArgumentException if the key is not one of them
 	 */
 	FencingToken fencingToken(LockKey key);
+
+	/**
+	 * Returns who may hold a key at the same time.
+	 * @param key one of the {@link #keys() keys}
+	 * @return the mode in which it was acquired; {@link LockMode#EXCLUSIVE} unless
+	 * overridden
+	 */
+	default LockMode mode(LockKey key) {
+		return LockMode.EXCLUSIVE;
+	}
 
 	/**
 	 * Returns the name of the store that orders the tokens. Tokens of one key can be

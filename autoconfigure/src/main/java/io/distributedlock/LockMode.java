@@ -17,6 +17,15 @@ public enum LockMode {
 	 * A limited number of others that have shares of the key, as with a semaphore. A
 	 * request names the limit by its permits.
 	 */
-	PERMIT
+	PERMIT;
+
+	/**
+	 * Returns the mode of requests with a number of permits.
+	 * @param permits the number, as {@link LockRequest#permits()} returns it
+	 * @return the mode
+	 */
+	public static LockMode ofPermits(int permits) {
+		return (permits == 0) ? EXCLUSIVE : (permits == Integer.MAX_VALUE) ? SHARED : PERMIT;
+	}
 
 }

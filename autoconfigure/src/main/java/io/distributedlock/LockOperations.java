@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReadWriteLock;
 import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
@@ -180,5 +181,33 @@ public interface LockOperations {
 	 * @return the view, which holds nothing by itself; safe for use by many threads
 	 */
 	Lock asLock(LockRequest request);
+
+	/**
+	 * Returns a view of a lock as a {@link ReadWriteLock}: its read lock asks for a
+	 * {@linkplain LockRequest#shared() share}, its write lock for the whole key. Both are
+	 * as {@link #asLock} describes. A thread that has the write lock may lock the read
+	 * lock too; one that has only the read lock is refused the write lock, for which it
+	 * would wait for ever.
+	 * @param request the request, whose mode does not count
+	 * @return the view
+	 * @throws LockConfigurationException if the request has a shortest hold
+	 */
+	default ReadWriteLock asReadWriteLock(LockRequest request) {
+		Lock read = asLock(request.shared());
+		Lock write = asLock(request.exclusive());
+		return new ReadWriteLock() {
+
+			@Override
+			public Lock readLock() {
+				return read;
+			}
+
+			@Override
+			public Lock writeLock() {
+				return write;
+			}
+
+		};
+	}
 
 }

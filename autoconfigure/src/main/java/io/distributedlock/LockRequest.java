@@ -57,7 +57,7 @@ public final class LockRequest {
 	 * @throws LockConfigurationException if it is out of range
 	 */
 	public LockRequest withLease(@Nullable Duration lease) {
-		return new LockRequest(this.keys, new Terms(lease, waitTime(), renew(), maxHold(), minHold()));
+		return new LockRequest(this.keys, new Terms(lease, waitTime(), renew(), maxHold(), minHold(), permits()));
 	}
 
 	/**
@@ -67,7 +67,7 @@ public final class LockRequest {
 	 * @throws LockConfigurationException if it is out of range
 	 */
 	public LockRequest withWaitTime(@Nullable Duration waitTime) {
-		return new LockRequest(this.keys, new Terms(lease(), waitTime, renew(), maxHold(), minHold()));
+		return new LockRequest(this.keys, new Terms(lease(), waitTime, renew(), maxHold(), minHold(), permits()));
 	}
 
 	/**
@@ -75,7 +75,7 @@ public final class LockRequest {
 	 * @return the copy
 	 */
 	public LockRequest withoutRenewal() {
-		return new LockRequest(this.keys, new Terms(lease(), waitTime(), false, maxHold(), minHold()));
+		return new LockRequest(this.keys, new Terms(lease(), waitTime(), false, maxHold(), minHold(), permits()));
 	}
 
 	/**
@@ -86,7 +86,7 @@ public final class LockRequest {
 	 * @throws LockConfigurationException if it is out of range
 	 */
 	public LockRequest withMaxHold(@Nullable Duration maxHold) {
-		return new LockRequest(this.keys, new Terms(lease(), waitTime(), renew(), maxHold, minHold()));
+		return new LockRequest(this.keys, new Terms(lease(), waitTime(), renew(), maxHold, minHold(), permits()));
 	}
 
 	/**
@@ -99,7 +99,44 @@ public final class LockRequest {
 	 * @throws LockConfigurationException if it is out of range
 	 */
 	public LockRequest withMinHold(@Nullable Duration minHold) {
-		return new LockRequest(this.keys, new Terms(lease(), waitTime(), renew(), maxHold(), minHold));
+		return new LockRequest(this.keys, new Terms(lease(), waitTime(), renew(), maxHold(), minHold, permits()));
+	}
+
+	/**
+	 * Returns a copy that asks for a share of the key, beside any number of other shares,
+	 * as a reader does. Writers request the same key {@linkplain #exclusive()
+	 * exclusively}.
+	 * @return the copy
+	 * @throws LockConfigurationException if the request has a shortest hold
+	 */
+	public LockRequest shared() {
+		return new LockRequest(this.keys,
+				new Terms(lease(), waitTime(), renew(), maxHold(), minHold(), Integer.MAX_VALUE));
+	}
+
+	/**
+	 * Returns a copy that asks for one of a limited number of shares of the key, as of a
+	 * semaphore. All shares of the key count, whatever their own requests allow.
+	 * @param permits the number of shares that there may be at a time, at least 1
+	 * @return the copy
+	 * @throws LockConfigurationException if it is out of range, or the request has a
+	 * shortest hold
+	 */
+	public LockRequest withPermits(int permits) {
+		if (permits < 1) {
+			throw new LockConfigurationException(LockError.INVALID_PERMITS,
+					"The number of permits is " + permits + ", but a lock has 1 or more",
+					"Use 1 for one holder at a time, or leave it out for an exclusive lock");
+		}
+		return new LockRequest(this.keys, new Terms(lease(), waitTime(), renew(), maxHold(), minHold(), permits));
+	}
+
+	/**
+	 * Returns a copy that asks for the key alone, as requests do by default.
+	 * @return the copy
+	 */
+	public LockRequest exclusive() {
+		return new LockRequest(this.keys, new Terms(lease(), waitTime(), renew(), maxHold(), minHold(), 0));
 	}
 
 	/**
@@ -158,6 +195,20 @@ public final class LockRequest {
 		return this.terms.minHold;
 	}
 
+	/** Returns who may hold the key at the same time. */
+	public LockMode mode() {
+		return LockMode.ofPermits(permits());
+	}
+
+	/**
+	 * Returns how many shares of the key there may be with the requested one.
+	 * @return the number, {@link Integer#MAX_VALUE} for {@link LockMode#SHARED}, or 0 for
+	 * {@link LockMode#EXCLUSIVE}
+	 */
+	public int permits() {
+		return this.terms.permits;
+	}
+
 	@Override
 	public boolean equals(@Nullable Object other) {
 		return this == other
@@ -172,22 +223,24 @@ public final class LockRequest {
 	@Override
 	public String toString() {
 		return "LockRequest[keys=" + this.keys + ", lease=" + lease() + ", waitTime=" + waitTime() + ", renew="
-				+ renew() + ", maxHold=" + maxHold() + ", minHold=" + minHold() + "]";
+				+ renew() + ", maxHold=" + maxHold() + ", minHold=" + minHold()
+				+ ((mode() == LockMode.EXCLUSIVE) ? "" : ", permits=" + permits()) + "]";
 	}
 
 	/**
-	 * The times of a request, checked once for the requests of all calls of a method.
+	 * The times and the mode of a request, checked once for the requests of all calls of a method.
 	 *
 	 * @param lease the lease, or {@code null} for the default
 	 * @param waitTime the longest wait, or {@code null} for the default
 	 * @param renew whether the lease is renewed
 	 * @param maxHold the longest hold, or {@code null} for the default
 	 * @param minHold the shortest hold, or {@code null} for none
+	 * @param permits the most shares, 0 for an exclusive lock
 	 */
 	private record Terms(@Nullable Duration lease, @Nullable Duration waitTime, boolean renew,
-			@Nullable Duration maxHold, @Nullable Duration minHold) {
+			@Nullable Duration maxHold, @Nullable Duration minHold, int permits) {
 
-		private static final Terms DEFAULT = new Terms(null, null, true, null, null);
+		private static final Terms DEFAULT = new Terms(null, null, true, null, null, 0);
 
 		private Terms {
 			if (isOutside(lease, SHORTEST_LEASE)) {
@@ -216,6 +269,12 @@ public final class LockRequest {
 						"Choose a minHold of at most maxHold");
 			}
 			minHold = (minHold != null && minHold.isZero()) ? null : minHold;
+			if (minHold != null && permits > 0) {
+				throw new LockConfigurationException(LockError.INVALID_MIN_HOLD,
+						"A shared lock, or one with permits, was requested with a minHold of " + minHold
+								+ ", but only an exclusive lock is kept after its release",
+						"Remove the minHold, or request the lock exclusively");
+			}
 		}
 
 		private static boolean isOutside(@Nullable Duration value, Duration shortest) {

@@ -34,9 +34,10 @@ public record LockSnapshot(String provider, List<Held> held, List<Waiting> waiti
 	 * @param lease how long it lasts in the store unless it is renewed
 	 * @param remaining the time until the local deadline; zero after it
 	 * @param token the fencing token
+	 * @param mode who may hold the key at the same time
 	 */
 	public record Held(LockKey key, String requester, Duration heldFor, Duration lease, Duration remaining,
-			FencingToken token) {
+			FencingToken token, LockMode mode) {
 	}
 
 	/**
@@ -47,8 +48,10 @@ public record LockSnapshot(String provider, List<Held> held, List<Waiting> waiti
 	 * request
 	 * @param waitedFor how long it has waited
 	 * @param waitTime how long it waits at most, or {@code null} without a limit
+	 * @param mode who may hold the key at the same time
 	 */
-	public record Waiting(LockKey key, String requester, Duration waitedFor, @Nullable Duration waitTime) {
+	public record Waiting(LockKey key, String requester, Duration waitedFor, @Nullable Duration waitTime,
+			LockMode mode) {
 	}
 
 }

@@ -206,7 +206,7 @@ class ArchitectureTests {
 	 * parts: a part knows its whole.
 	 */
 	private static final Map<String, Set<String>> WHOLES = Map.of("KeyQueue", Set.of("HandOff", "KeyAnswers",
-			"KeyContest", "KeyQueueRegistry", "KeyRequest", "StoreAttempt", "WaiterQueue"), "HeldGrant",
+			"KeyContest", "KeyQueueRegistry", "KeyRequest", "KeyShares", "StoreAttempt", "WaiterQueue"), "HeldGrant",
 			Set.of("GrantQueue"), "Hold", Set.of("EngineLease"));
 
 	private static String whole(JavaClass type) {

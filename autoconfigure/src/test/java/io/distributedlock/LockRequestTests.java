@@ -98,4 +98,29 @@ class LockRequestTests {
 		assertThat(this.request.withWaitTime(Duration.ZERO).waitTime()).isZero();
 	}
 
+	@Test
+	void requestIsExclusiveUnlessItAsksForAShare() {
+		assertThat(this.request.mode()).isEqualTo(LockMode.EXCLUSIVE);
+		assertThat(this.request.permits()).isZero();
+		LockRequest shared = this.request.shared();
+		assertThat(shared.mode()).isEqualTo(LockMode.SHARED);
+		assertThat(shared.permits()).isEqualTo(Integer.MAX_VALUE);
+		LockRequest permit = shared.withPermits(3).withLease(Duration.ofSeconds(1)).withKeys(List.of(B));
+		assertThat(permit.mode()).isEqualTo(LockMode.PERMIT);
+		assertThat(permit.permits()).isEqualTo(3);
+		assertThat(permit.toString()).contains("permits=3");
+		assertThat(shared).isNotEqualTo(this.request);
+		assertThat(shared.exclusive()).isEqualTo(this.request);
+	}
+
+	@Test
+	void shareWithoutPermitsOrWithAShortestHoldIsRefused() {
+		for (int permits : new int[] { 0, -1 }) {
+			assertRefused(LockError.INVALID_PERMITS, () -> this.request.withPermits(permits));
+		}
+		Duration minute = Duration.ofMinutes(1);
+		assertRefused(LockError.INVALID_MIN_HOLD, () -> this.request.withMinHold(minute).shared());
+		assertRefused(LockError.INVALID_MIN_HOLD, () -> this.request.withPermits(1).withMinHold(minute));
+	}
+
 }

@@ -74,8 +74,9 @@ record DescriptorFactory(boolean keysShown, Duration timeout) {
 		return snapshot.held()
 			.stream()
 			.filter((held) -> filter.test(held.key()))
-			.map((held) -> new HeldDescriptor(held.key().name(), mask(held.key().encoded()), held.token().toString(),
-					held.requester(), held.heldFor().toMillis(), held.lease().toMillis(), held.remaining().toMillis()))
+			.map((held) -> new HeldDescriptor(held.key().name(), mask(held.key().encoded()), held.mode(),
+					held.token().toString(), held.requester(), held.heldFor().toMillis(), held.lease().toMillis(),
+					held.remaining().toMillis()))
 			.toList();
 	}
 
@@ -84,7 +85,7 @@ record DescriptorFactory(boolean keysShown, Duration timeout) {
 			.stream()
 			.filter((waiting) -> filter.test(waiting.key()))
 			.map((waiting) -> new WaitingDescriptor(waiting.key().name(), mask(waiting.key().encoded()),
-					waiting.requester(), waiting.waitedFor().toMillis(), millis(waiting.waitTime())))
+					waiting.mode(), waiting.requester(), waiting.waitedFor().toMillis(), millis(waiting.waitTime())))
 			.toList();
 	}
 

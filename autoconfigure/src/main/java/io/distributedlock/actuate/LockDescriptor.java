@@ -16,7 +16,8 @@ import io.distributedlock.actuate.LockOverview.WaitingDescriptor;
  * @param provider the name of the provider
  * @param name the name that locks of its kind share
  * @param key the encoded key, masked unless keys are shown
- * @param held the holds of this process; one at most, unless locking is off
+ * @param held the holds of this process; one at most, unless it has shares or locking is
+ * off
  * @param waiting the requests of this process that wait
  * @param store the lock in the store, whichever process holds it, or {@code null} if it
  * is free or cannot be read

@@ -7,6 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
+import io.distributedlock.LockMode;
+
 /**
  * The locks of an application as the endpoint shows them. Tokens are text, because JSON
  * would round them.
@@ -46,14 +48,15 @@ public record LockOverview(String process, Map<String, ProviderDescriptor> provi
 	 *
 	 * @param name the name that locks of its kind share
 	 * @param key the encoded key, masked unless keys are shown
+	 * @param mode {@code EXCLUSIVE}, {@code SHARED} or {@code PERMIT}
 	 * @param token the fencing token
 	 * @param requester the thread or the asynchronous request that holds it
 	 * @param heldForMillis how long it has been held
 	 * @param leaseMillis how long it lasts in the store unless it is renewed
 	 * @param remainingMillis the time until the local deadline
 	 */
-	public record HeldDescriptor(String name, String key, String token, String requester, long heldForMillis,
-			long leaseMillis, long remainingMillis) {
+	public record HeldDescriptor(String name, String key, LockMode mode, String token, String requester,
+			long heldForMillis, long leaseMillis, long remainingMillis) {
 	}
 
 	/**
@@ -61,11 +64,12 @@ public record LockOverview(String process, Map<String, ProviderDescriptor> provi
 	 *
 	 * @param name the name that locks of its kind share
 	 * @param key the encoded key, masked unless keys are shown
+	 * @param mode {@code EXCLUSIVE}, {@code SHARED} or {@code PERMIT}
 	 * @param requester the thread or the asynchronous request that waits
 	 * @param waitedForMillis how long it has waited
 	 * @param waitTimeMillis how long it waits at most, or {@code null} without a limit
 	 */
-	public record WaitingDescriptor(String name, String key, String requester, long waitedForMillis,
+	public record WaitingDescriptor(String name, String key, LockMode mode, String requester, long waitedForMillis,
 			@Nullable Long waitTimeMillis) {
 	}
 

@@ -9,6 +9,7 @@ import org.apache.commons.logging.LogFactory;
 import io.distributedlock.FencingToken;
 import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
+import io.distributedlock.LockMode;
 import io.distributedlock.actuate.ForcedRelease.Outcome;
 import io.distributedlock.provider.LockInspector;
 import io.distributedlock.provider.StoredLock;
@@ -46,7 +47,7 @@ record LockReleaser(Duration timeout) {
 			return new ForcedRelease(Outcome.RELEASED, "The hold of this process has ended, and its holder is told."
 					+ " The store is told in the background, and keeps the lock until then");
 		}
-		if (provider.template().hasGrant(key)) {
+		if (provider.template().hasGrant(key) && !hasShare(provider, key)) {
 			return STALE_TOKEN;
 		}
 		try {
@@ -58,6 +59,15 @@ record LockReleaser(Duration timeout) {
 		catch (LockException ex) {
 			return new ForcedRelease(Outcome.STORE_FAILED, String.valueOf(ex.getMessage()));
 		}
+	}
+
+	/** Other processes may have shares beside one of this process. */
+	private static boolean hasShare(ManagedProvider provider, LockKey key) {
+		return provider.template()
+			.snapshot()
+			.held()
+			.stream()
+			.anyMatch((held) -> held.key().equals(key) && held.mode() != LockMode.EXCLUSIVE);
 	}
 
 	private ForcedRelease release(LockInspector inspector, LockKey key, FencingToken token) {

@@ -28,6 +28,7 @@ import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
+import io.distributedlock.LockMode;
 import io.distributedlock.LockRequest;
 import io.distributedlock.OnBusy;
 import io.distributedlock.interceptor.LockAttribute;
@@ -183,7 +184,7 @@ public final class AnnotationLockAttributeSource implements LockAttributeSource 
 
 		LockAttribute read() {
 			DistributedLock values = this.annotation.synthesize();
-			LockRequest request = request(values.renew());
+			LockRequest request = request(values);
 			List<String> keys = Stream.of(this.annotation.getStringArray("key"))
 				.map((key) -> resolve("key", key, LockError.INVALID_EXPRESSION))
 				.toList();
@@ -203,7 +204,7 @@ public final class AnnotationLockAttributeSource implements LockAttributeSource 
 		}
 
 		/** Returns a request for any key; refuses at start what every request would. */
-		private LockRequest request(boolean renew) {
+		private LockRequest request(DistributedLock values) {
 			Duration lease = duration("lease");
 			Duration waitTime = duration("waitTime");
 			Duration maxHold = duration("maxHold");
@@ -214,11 +215,24 @@ public final class AnnotationLockAttributeSource implements LockAttributeSource 
 					.withWaitTime(waitTime)
 					.withMaxHold(maxHold)
 					.withMinHold(minHold);
-				return renew ? request : request.withoutRenewal();
+				LockRequest shared = withMode(request, values.mode(), values.permits());
+				return values.renew() ? shared : shared.withoutRenewal();
 			}
 			catch (LockConfigurationException ex) {
 				throw new LockConfigurationException(ex.error(), this.described + ": " + ex.problem(), ex.action());
 			}
+		}
+
+		private static LockRequest withMode(LockRequest request, LockMode mode, int permits) {
+			if (mode == LockMode.SHARED && permits != 0) {
+				throw new LockConfigurationException(LockError.INVALID_PERMITS,
+						"The mode is SHARED, which has no limit, but the number of permits is " + permits,
+						"Leave one of them out");
+			}
+			if (mode == LockMode.SHARED) {
+				return request.shared();
+			}
+			return (mode == LockMode.PERMIT || permits != 0) ? request.withPermits(permits) : request;
 		}
 
 		private String name() {

@@ -9,6 +9,7 @@ import java.lang.annotation.Target;
 
 import org.springframework.core.annotation.AliasFor;
 
+import io.distributedlock.LockMode;
 import io.distributedlock.OnBusy;
 import io.distributedlock.OnLost;
 
@@ -147,6 +148,20 @@ public @interface DistributedLock {
 	 * @return the shortest hold, or empty for none
 	 */
 	String minHold() default "";
+
+	/**
+	 * Who may hold the lock at the same time: {@link LockMode#SHARED} for methods that
+	 * only read what exclusive locks of the same key protect.
+	 * @return the mode; {@link LockMode#PERMIT} needs {@link #permits}, which imply it
+	 */
+	LockMode mode() default LockMode.EXCLUSIVE;
+
+	/**
+	 * Number of calls that may hold the lock at a time in all processes together, as with
+	 * a semaphore.
+	 * @return the number, or 0 for none
+	 */
+	int permits() default 0;
 
 	/**
 	 * Policy for a lock that stays busy for the whole wait time, unless {@link #fallback}

@@ -9,14 +9,16 @@ import org.springframework.beans.factory.SmartInitializingSingleton;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
+import io.distributedlock.engine.grant.EngineFailures;
 import io.distributedlock.interceptor.LockAttribute;
 import io.distributedlock.interceptor.LockedMethodRegistry;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.LongestLease;
 
 /**
- * Check that each store can keep the shortest holds and the leases of all locked methods
- * that are known when the application has started, be it the store of a parent context.
+ * Check that each store can keep the modes, the shortest holds and the leases of all
+ * locked methods that are known when the application has started, be it the store of a
+ * parent context.
  * It refuses the start; a method that is read later is refused when it is called. Where
  * there are locked methods, the stores themselves are checked, too.
  *
@@ -48,6 +50,10 @@ record MethodLimitsCheck(LockedMethodRegistry methods, BeanFactory beanFactory) 
 			}
 		}
 		if (provider != null) {
+			if (!provider.supports(attribute.request().mode())) {
+				throw new EngineFailures(provider.name()).unsupported(attribute.request().mode(),
+						"The locked method " + method + " has a lock");
+			}
 			provider.longestLease().ifPresent((longest) -> checkLongestLease(method, attribute, provider, longest));
 		}
 	}

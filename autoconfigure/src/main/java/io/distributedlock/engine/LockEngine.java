@@ -22,9 +22,9 @@ import io.distributedlock.engine.queue.EngineContext;
 import io.distributedlock.engine.queue.HoldStart;
 import io.distributedlock.engine.queue.KeyQueueRegistry;
 import io.distributedlock.engine.queue.KeyRequest;
-import io.distributedlock.engine.queue.MinHoldCheck;
 import io.distributedlock.engine.queue.MultiKeyRequest;
 import io.distributedlock.engine.queue.QueueMutexes;
+import io.distributedlock.engine.queue.RequestCheck;
 import io.distributedlock.engine.queue.RequestRunner;
 import io.distributedlock.engine.queue.RunningRequest;
 import io.distributedlock.engine.queue.WaitBudget;
@@ -64,7 +64,7 @@ final class LockEngine {
 			EnclosingTransaction transaction, Runnable closeEnvironment) {
 		this.closeEnvironment = closeEnvironment;
 		this.shortRenewals = new ShortRenewalWarning(settings);
-		this.defaultTerms = new LockTerms(settings.lease(), true, settings.maxHold(), null);
+		this.defaultTerms = new LockTerms(settings.lease(), true, settings.maxHold(), null, 0);
 		EngineFailures failures = new EngineFailures(provider.name());
 		StopState stopState = new StopState();
 		PendingReleaseQueue pendingReleases = new PendingReleaseQueue(provider, settings.callTimeout(), environment,
@@ -93,7 +93,7 @@ final class LockEngine {
 
 	/** Creates the request of a runner. */
 	RunningRequest request(List<LockKey> keys, LockRequest request, RequestRunner runner) {
-		MinHoldCheck.requirePossible(request, this.context);
+		RequestCheck.requirePossible(request, this.context);
 		this.shortRenewals.check(request);
 		LockSettings settings = this.context.settings();
 		LockTerms own = LockTerms.of(request, settings);
@@ -104,7 +104,7 @@ final class LockEngine {
 				: WaitBudget.of(wait, settings.callTimeout(), now);
 		if (keys.size() == 1) {
 			return new KeyRequest(this.context, this.queues, keys.get(0), terms, budget, runner, true,
-					this.context.events().acquireStarted(keys.get(0)));
+					this.context.events().acquireStarted(keys.get(0), terms.mode()));
 		}
 		MultiKeyRequest multiKeyRequest = new MultiKeyRequest(this.context, this.queues, keys, terms, budget, runner,
 				this::ended);

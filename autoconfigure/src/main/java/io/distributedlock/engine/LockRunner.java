@@ -18,8 +18,8 @@ import io.distributedlock.LockRequest;
 import io.distributedlock.engine.grant.EngineLease;
 import io.distributedlock.engine.queue.CallbackRunner;
 import io.distributedlock.engine.queue.EngineContext;
-import io.distributedlock.engine.queue.MinHoldCheck;
 import io.distributedlock.engine.queue.ParkingRunner;
+import io.distributedlock.engine.queue.RequestCheck;
 import io.distributedlock.engine.queue.RunningRequest;
 import io.distributedlock.engine.queue.WaitMode;
 
@@ -112,7 +112,7 @@ final class LockRunner {
 			if (enclosing.get(i) instanceof EngineLease lease && lease.isOf(this.engine.heldGrants())) {
 				EngineLease part = lease.part(key);
 				if (part != null && isJoinable(lease, part)) {
-					MinHoldCheck.requireKeptBy(part, request, this.engine);
+					RequestCheck.requireKeptBy(part, request, this.engine);
 					return part;
 				}
 			}
@@ -151,7 +151,7 @@ final class LockRunner {
 		try {
 			List<LockKey> missing = missing(request, joined);
 			if (joined != null && missing.isEmpty()) {
-				MinHoldCheck.prolong(joined, request, this.engine);
+				RequestCheck.prolong(joined, request, this.engine);
 				return joined;
 			}
 			own = acquire(request, missing, enclosing, mode);
@@ -179,7 +179,7 @@ final class LockRunner {
 			return own;
 		}
 		joined.ensureHeld(LockError.REENTRY_AFTER_LOSS);
-		MinHoldCheck.prolong(joined, request, this.engine);
+		RequestCheck.prolong(joined, request, this.engine);
 		return EngineLease.of(List.of(own, joined));
 	}
 
@@ -210,7 +210,7 @@ final class LockRunner {
 	CompletableFuture<LockLease> acquireAsync(LockRequest request, List<LockLease> enclosing) {
 		EngineLease kept;
 		try {
-			MinHoldCheck.requirePossible(request, this.engine);
+			RequestCheck.requirePossible(request, this.engine);
 			kept = keep(join(request, enclosing));
 		}
 		catch (RuntimeException ex) {
@@ -219,7 +219,7 @@ final class LockRunner {
 		try {
 			List<LockKey> missing = missing(request, kept);
 			if (kept != null && missing.isEmpty()) {
-				MinHoldCheck.prolong(kept, request, this.engine);
+				RequestCheck.prolong(kept, request, this.engine);
 				return CompletableFuture.completedFuture(kept);
 			}
 			this.nestedOrder.check(missing, request, enclosing, false);
@@ -284,8 +284,8 @@ final class LockRunner {
 	 * cannot be kept; else lets the lock be kept as long.
 	 */
 	void joinMinHold(EngineLease held, LockRequest request) {
-		MinHoldCheck.requireKeptBy(held, request, this.engine);
-		MinHoldCheck.prolong(held, request, this.engine);
+		RequestCheck.requireKeptBy(held, request, this.engine);
+		RequestCheck.prolong(held, request, this.engine);
 	}
 
 	/** Closes what {@link #acquireKept} has acquired, after its scope was closed. */

@@ -12,6 +12,7 @@ import io.distributedlock.LockContext;
 import io.distributedlock.LockError;
 import io.distributedlock.LockInterruptedException;
 import io.distributedlock.LockKey;
+import io.distributedlock.LockMode;
 import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.engine.grant.EngineLease;
@@ -44,7 +45,7 @@ final class ThreadBoundLock implements Lock {
 	}
 
 	private HoldId id() {
-		return new HoldId(Thread.currentThread(), this.request.keys());
+		return new HoldId(Thread.currentThread(), this.request.keys(), this.request.mode());
 	}
 
 	@Override
@@ -200,8 +201,9 @@ final class ThreadBoundLock implements Lock {
 	 *
 	 * @param thread the thread that holds
 	 * @param keys the keys of its lock, sorted
+	 * @param mode the mode of its lock: the one of a nested view joins the other's hold
 	 */
-	record HoldId(Thread thread, List<LockKey> keys) {
+	record HoldId(Thread thread, List<LockKey> keys, LockMode mode) {
 	}
 
 }

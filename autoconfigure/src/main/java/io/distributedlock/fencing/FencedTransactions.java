@@ -33,6 +33,7 @@ import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockContext;
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
+import io.distributedlock.LockMode;
 import io.distributedlock.LockLease;
 import io.distributedlock.jdbc.TableName;
 import io.distributedlock.jdbc.dialect.SqlErrors;
@@ -260,13 +261,18 @@ public final class FencedTransactions implements AutoCloseable {
 		}
 	}
 
-	/** Returns the keys of locks that have not been released on purpose. */
+	/**
+	 * Returns the keys of locks that have not been released on purpose. Shares do not
+	 * count: several holders write nothing that only the latest may write.
+	 */
 	private SortedSet<HeldKey> held(List<LockLease> leases) {
 		SortedSet<HeldKey> held = new TreeSet<>();
 		for (LockLease lease : leases) {
 			if (lease.isHeld() || lease.lossReason() != null) {
 				for (LockKey key : lease.keys()) {
-					held.add(HeldKey.of(this.settings.prefix(), lease, key));
+					if (lease.mode(key) == LockMode.EXCLUSIVE) {
+						held.add(HeldKey.of(this.settings.prefix(), lease, key));
+					}
 				}
 			}
 		}

@@ -70,8 +70,8 @@ public final class LockAttribute {
 	}
 
 	/**
-	 * Returns a copy with the times of a request: lease, wait time, renewal, longest and
-	 * shortest hold. Its keys do not count.
+	 * Returns a copy with the terms of a request: lease, wait time, renewal, longest and
+	 * shortest hold, and mode. Its keys do not count.
 	 * @param request the request
 	 * @return the copy
 	 */

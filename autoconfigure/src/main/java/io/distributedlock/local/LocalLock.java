@@ -37,19 +37,19 @@ final class LocalLock {
 
 	private static final long ENTRY_LIFE_NANOS = 3 * POLL_BOUND_NANOS;
 
-	private final Map<Contender, QueueEntry> waitQueue = new LinkedHashMap<>(4);
+	private final Map<LocalContender, QueueEntry> waitQueue = new LinkedHashMap<>(4);
 
 	/** The only grant, or shares: never an exclusive grant beside another one. */
 	private final List<Holding> holdings = new ArrayList<>(1);
 
 	/** The contender for which the key, or a share of it, is reserved. */
-	private @Nullable Contender reserved;
+	private @Nullable LocalContender reserved;
 
 	private long reservedUntilNanos;
 
 	AttemptResult attempt(LocalAttempt attempt, LongSupplier orders, long nowNanos, List<Runnable> signals) {
 		removeExpired(nowNanos);
-		Contender contender = attempt.contender();
+		LocalContender contender = attempt.contender();
 		Holding own = find(attempt.owner());
 		if (own != null) {
 			return granted(attempt, own, nowNanos);
@@ -78,7 +78,7 @@ final class LocalLock {
 	}
 
 	/** Whether the present grants leave a place for one of a contender. */
-	private boolean hasPlaceFor(Contender contender) {
+	private boolean hasPlaceFor(LocalContender contender) {
 		return this.holdings.isEmpty()
 				|| (contender.isShare() && isShared() && this.holdings.size() < contender.limit());
 	}
@@ -88,11 +88,11 @@ final class LocalLock {
 	}
 
 	/** Whether no contender comes before one. */
-	private boolean isNext(Contender contender) {
+	private boolean isNext(LocalContender contender) {
 		if (this.reserved != null || !contender.isShare()) {
 			return this.reserved == null || this.reserved.equals(contender);
 		}
-		for (Map.Entry<Contender, QueueEntry> queued : this.waitQueue.entrySet()) {
+		for (Map.Entry<LocalContender, QueueEntry> queued : this.waitQueue.entrySet()) {
 			if (queued.getKey().equals(contender)) {
 				return true;
 			}
@@ -103,7 +103,7 @@ final class LocalLock {
 		return true;
 	}
 
-	private AttemptResult busy(Contender contender, long nowNanos) {
+	private AttemptResult busy(LocalContender contender, long nowNanos) {
 		Comparator<Holding> byEnd = Comparator.comparingLong((holding) -> holding.untilNanos - nowNanos);
 		// A share needs one of the others to end, an exclusive grant all of them.
 		return this.holdings.stream()
@@ -166,7 +166,7 @@ final class LocalLock {
 	}
 
 	/** Leaves the entry alone if a later contender of the process uses it. */
-	ReleaseOutcome withdraw(Contender contender, long number, long nowNanos, List<Runnable> signals) {
+	ReleaseOutcome withdraw(LocalContender contender, long number, long nowNanos, List<Runnable> signals) {
 		QueueEntry entry = this.waitQueue.get(contender);
 		if (entry == null || entry.number > number) {
 			return ReleaseOutcome.NOT_HELD;
@@ -183,11 +183,11 @@ final class LocalLock {
 	 * no place yet comes next all the same.
 	 * @param leaving who is not meant, unless it waits for a further share
 	 */
-	private void reserveForNext(Contender leaving, long nowNanos, List<Runnable> signals) {
+	private void reserveForNext(LocalContender leaving, long nowNanos, List<Runnable> signals) {
 		this.reserved = null;
 		removeExpired(nowNanos);
-		for (Map.Entry<Contender, QueueEntry> queued : this.waitQueue.entrySet()) {
-			Contender next = queued.getKey();
+		for (Map.Entry<LocalContender, QueueEntry> queued : this.waitQueue.entrySet()) {
+			LocalContender next = queued.getKey();
 			if (!queued.getValue().reservedBefore && (next.isShare() || !next.equals(leaving))) {
 				if (hasPlaceFor(next)) {
 					this.reserved = next;
@@ -222,25 +222,12 @@ final class LocalLock {
 	}
 
 	/**
-	 * Who contends: a process for the whole key, or for shares with a limit.
-	 *
-	 * @param limit the most shares that there may be with its own, 0 for the whole key
-	 */
-	record Contender(OwnerId process, int limit) {
-
-		boolean isShare() {
-			return this.limit > 0;
-		}
-
-	}
-
-	/**
 	 * A grant.
 	 *
 	 * @param owner {@code null} while the key is kept after its release: no process owns
 	 * it
 	 */
-	private record Holding(@Nullable OwnerId owner, Contender contender, String label, long order, long sinceNanos,
+	private record Holding(@Nullable OwnerId owner, LocalContender contender, String label, long order, long sinceNanos,
 			long untilNanos) {
 
 		Holding lasting(@Nullable OwnerId owner, long untilNanos) {

@@ -71,15 +71,15 @@ public final class LocalLockProvider implements LockProvider, LockInspector {
 
 	@Override
 	public LockContender newContender(LockKey key, Runnable onNotified) {
-		return newContender(key, new LocalLock.Contender(this.process, 0), onNotified);
+		return newContender(key, new LocalContender(this.process, 0), onNotified);
 	}
 
 	@Override
 	public LockContender newShareContender(LockKey key, int limit, Runnable onNotified) {
-		return newContender(key, new LocalLock.Contender(this.process, limit), onNotified);
+		return newContender(key, new LocalContender(this.process, limit), onNotified);
 	}
 
-	private LockContender newContender(LockKey key, LocalLock.Contender self, Runnable onNotified) {
+	private LockContender newContender(LockKey key, LocalContender self, Runnable onNotified) {
 		LocalStore shared = this.store;
 		long number = this.contenders.incrementAndGet();
 		return new LockContender() {

@@ -88,7 +88,7 @@ public final class LocalStore {
 		return outcome;
 	}
 
-	ReleaseOutcome withdraw(LockKey key, LocalLock.Contender contender, long number) {
+	ReleaseOutcome withdraw(LockKey key, LocalContender contender, long number) {
 		List<Runnable> signals = new ArrayList<>(1);
 		ReleaseOutcome outcome = step(key, (entry, now) -> entry.withdraw(contender, number, now, signals));
 		signals.forEach(Runnable::run);

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.function.LongSupplier;
 
 import io.distributedlock.LockKey;
+import io.distributedlock.LockMode;
 import io.distributedlock.provider.AnsweredStoreCall;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockContender;
@@ -75,6 +76,16 @@ public final class NoLockProvider implements LockProvider {
 			}
 
 		};
+	}
+
+	@Override
+	public boolean supports(LockMode mode) {
+		return true;
+	}
+
+	@Override
+	public LockContender newShareContender(LockKey key, int limit, Runnable onNotified) {
+		return newContender(key, onNotified);
 	}
 
 	@Override

@@ -3,6 +3,7 @@ package io.distributedlock.micrometer;
 import java.util.Locale;
 
 import io.distributedlock.LockKey;
+import io.distributedlock.LockMode;
 import io.distributedlock.provider.AcquireOutcome;
 
 /**
@@ -13,8 +14,8 @@ import io.distributedlock.provider.AcquireOutcome;
  */
 public final class LockAcquireObservationContext extends LockObservationContext {
 
-	LockAcquireObservationContext(String lockName, String provider, LockKey key) {
-		super(lockName, provider, key);
+	LockAcquireObservationContext(String lockName, String provider, LockKey key, LockMode mode) {
+		super(lockName, provider, key, mode);
 	}
 
 	void setOutcome(AcquireOutcome outcome) {

@@ -2,6 +2,7 @@ package io.distributedlock.micrometer;
 
 import io.distributedlock.FencingToken;
 import io.distributedlock.LockKey;
+import io.distributedlock.LockMode;
 
 /**
  * The context of a hold. Its outcome is {@code released} or {@code lost}.
@@ -16,8 +17,8 @@ public final class LockHoldObservationContext extends LockObservationContext {
 
 	private final FencingToken token;
 
-	LockHoldObservationContext(String lockName, String provider, LockKey key, FencingToken token) {
-		super(lockName, provider, key);
+	LockHoldObservationContext(String lockName, String provider, LockKey key, LockMode mode, FencingToken token) {
+		super(lockName, provider, key, mode);
 		this.token = token;
 	}
 

@@ -13,6 +13,7 @@ import io.micrometer.observation.ObservationConvention;
 
 import io.distributedlock.FencingToken;
 import io.distributedlock.LockKey;
+import io.distributedlock.LockMode;
 import io.distributedlock.LockLostException;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.AcquireOutcome;
@@ -44,8 +45,9 @@ public final class LockMeterRegistration {
 	 * Registers the timers of a lock, unless its observations are disabled.
 	 * @param name the name of the lock
 	 * @param provider the name of the provider that keeps it
+	 * @param mode the mode in which it is requested
 	 */
-	public void register(String name, String provider) {
+	public void register(String name, String provider, LockMode mode) {
 		ObservationLockObserver own = this.observer.ofProvider(provider);
 		if (own == null) {
 			// A mock returns no observer of a provider.
@@ -53,33 +55,33 @@ public final class LockMeterRegistration {
 		}
 		LockObservations observations = own.observations();
 		LockKey key = LockKey.of(name);
-		registerAcquire(observations, key);
-		registerHold(observations, key);
+		registerAcquire(observations, key, mode);
+		registerHold(observations, key, mode);
 	}
 
-	private void registerAcquire(LockObservations observations, LockKey key) {
-		LockAcquireObservationContext active = observations.acquireContext(key);
+	private void registerAcquire(LockObservations observations, LockKey key, LockMode mode) {
+		LockAcquireObservationContext active = observations.acquireContext(key, mode);
 		if (observations.acquire(active).isNoop()) {
 			return;
 		}
 		registerActive(observations.acquireConvention(), active, "Requests for a lock that wait now");
 		for (AcquireOutcome outcome : AcquireOutcome.values()) {
-			LockAcquireObservationContext ended = observations.acquireContext(key);
+			LockAcquireObservationContext ended = observations.acquireContext(key, mode);
 			ended.setOutcome(outcome);
 			registerTimer(observations.acquireConvention(), ended, "Requests for a lock, waiting included",
 					(outcome == AcquireOutcome.FAILED) ? LockProviderException.class.getSimpleName() : "none");
 		}
 	}
 
-	private void registerHold(LockObservations observations, LockKey key) {
+	private void registerHold(LockObservations observations, LockKey key, LockMode mode) {
 		FencingToken token = FencingToken.of(1, 0);
-		LockHoldObservationContext active = observations.holdContext(key, token);
+		LockHoldObservationContext active = observations.holdContext(key, mode, token);
 		if (observations.hold(active).isNoop()) {
 			return;
 		}
 		registerActive(observations.holdConvention(), active, "Locks held by this process now");
 		for (String outcome : List.of(LockHoldObservationContext.RELEASED, LockHoldObservationContext.LOST)) {
-			LockHoldObservationContext ended = observations.holdContext(key, token);
+			LockHoldObservationContext ended = observations.holdContext(key, mode, token);
 			ended.setOutcome(outcome);
 			registerTimer(observations.holdConvention(), ended, "Holds of a lock",
 					outcome.equals(LockHoldObservationContext.LOST) ? LockLostException.class.getSimpleName() : "none");

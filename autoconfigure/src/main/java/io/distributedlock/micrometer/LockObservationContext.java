@@ -1,11 +1,14 @@
 package io.distributedlock.micrometer;
 
+import java.util.Locale;
+
 import io.micrometer.common.KeyValue;
 import io.micrometer.common.KeyValues;
 import io.micrometer.observation.Observation;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
+import io.distributedlock.LockMode;
 
 /**
  * What an observation of a lock knows, for conventions, filters and handlers.
@@ -20,6 +23,8 @@ public abstract class LockObservationContext extends Observation.Context {
 
 	private final LockKey key;
 
+	private final LockMode mode;
+
 	private volatile @Nullable String outcome;
 
 	/**
@@ -27,11 +32,13 @@ public abstract class LockObservationContext extends Observation.Context {
 	 * @param lockName the name of the lock as a tag: one of a bounded number
 	 * @param provider the name of the provider that keeps the lock
 	 * @param key the key
+	 * @param mode the mode of the request
 	 */
-	LockObservationContext(String lockName, String provider, LockKey key) {
+	LockObservationContext(String lockName, String provider, LockKey key, LockMode mode) {
 		this.lockName = lockName;
 		this.provider = provider;
 		this.key = key;
+		this.mode = mode;
 	}
 
 	/**
@@ -59,6 +66,14 @@ public abstract class LockObservationContext extends Observation.Context {
 	}
 
 	/**
+	 * Returns the mode of the request.
+	 * @return the mode
+	 */
+	public LockMode getMode() {
+		return this.mode;
+	}
+
+	/**
 	 * Returns how the observation ended.
 	 * @return the outcome, or {@code null} before the end
 	 */
@@ -77,9 +92,10 @@ public abstract class LockObservationContext extends Observation.Context {
 	KeyValues lowCardinalityKeyValues() {
 		KeyValue name = LockObservationKeyName.NAME.withValue(this.lockName);
 		KeyValue provider = LockObservationKeyName.PROVIDER.withValue(this.provider);
+		KeyValue mode = LockObservationKeyName.MODE.withValue(this.mode.name().toLowerCase(Locale.ROOT));
 		String ended = this.outcome;
-		return (ended != null) ? KeyValues.of(name, provider, LockObservationKeyName.OUTCOME.withValue(ended))
-				: KeyValues.of(name, provider);
+		return (ended != null) ? KeyValues.of(name, provider, mode, LockObservationKeyName.OUTCOME.withValue(ended))
+				: KeyValues.of(name, provider, mode);
 	}
 
 }

@@ -48,7 +48,7 @@ public enum LockObservationDocumentation implements ObservationDocumentation {
 	@Override
 	public KeyName[] getLowCardinalityKeyNames() {
 		return new KeyName[] { LockObservationKeyName.NAME, LockObservationKeyName.PROVIDER,
-				LockObservationKeyName.OUTCOME };
+				LockObservationKeyName.MODE, LockObservationKeyName.OUTCOME };
 	}
 
 }

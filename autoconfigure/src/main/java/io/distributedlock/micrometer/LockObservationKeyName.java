@@ -13,6 +13,8 @@ public enum LockObservationKeyName implements KeyName {
 	NAME("lock.name"),
 	/** The name of the provider that keeps the lock: few values. */
 	PROVIDER("lock.provider"),
+	/** The mode of the request: {@code exclusive}, {@code shared} or {@code permit}. */
+	MODE("lock.mode"),
 	/**
 	 * How it ended: {@code acquired}, {@code busy}, {@code failed} or
 	 * {@code interrupted}; of a hold {@code released} or {@code lost}: few values.

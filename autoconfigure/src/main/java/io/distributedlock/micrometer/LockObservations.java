@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.FencingToken;
 import io.distributedlock.LockKey;
+import io.distributedlock.LockMode;
 
 /**
  * The observations of the locks of one provider, before they start.
@@ -19,12 +20,12 @@ import io.distributedlock.LockKey;
 record LockObservations(ObservationRegistry registry, String provider, LockNames names,
 		LockAcquireObservationConvention acquireConvention, LockHoldObservationConvention holdConvention) {
 
-	LockAcquireObservationContext acquireContext(LockKey key) {
-		return new LockAcquireObservationContext(this.names.bounded(key.name()), this.provider, key);
+	LockAcquireObservationContext acquireContext(LockKey key, LockMode mode) {
+		return new LockAcquireObservationContext(this.names.bounded(key.name()), this.provider, key, mode);
 	}
 
-	LockHoldObservationContext holdContext(LockKey key, FencingToken token) {
-		return new LockHoldObservationContext(this.names.bounded(key.name()), this.provider, key, token);
+	LockHoldObservationContext holdContext(LockKey key, LockMode mode, FencingToken token) {
+		return new LockHoldObservationContext(this.names.bounded(key.name()), this.provider, key, mode, token);
 	}
 
 	/** Starts an observation, and stops it for the handlers before one that fails. */

@@ -5,6 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.FencingToken;
 import io.distributedlock.LockKey;
+import io.distributedlock.LockMode;
 import io.distributedlock.provider.AcquireObserver;
 import io.distributedlock.provider.AcquireOutcome;
 import io.distributedlock.provider.HoldObserver;
@@ -17,6 +18,8 @@ final class MicrometerAcquireObserver implements AcquireObserver {
 	private final LockObservations observations;
 
 	private final LockKey key;
+
+	private final LockMode mode;
 
 	private final @Nullable Observation parent;
 
@@ -31,13 +34,14 @@ final class MicrometerAcquireObserver implements AcquireObserver {
 	 * @param parent what was current when the lock was requested, if anything was
 	 * @param requester the thread that requested it
 	 */
-	MicrometerAcquireObserver(LockObservations observations, LockKey key, @Nullable Observation parent,
-			Thread requester) {
+	MicrometerAcquireObserver(LockObservations observations, LockKey key, LockMode mode,
+			@Nullable Observation parent, Thread requester) {
 		this.observations = observations;
 		this.key = key;
+		this.mode = mode;
 		this.parent = parent;
 		this.requester = requester;
-		this.context = observations.acquireContext(key);
+		this.context = observations.acquireContext(key, mode);
 		this.observation = observations.acquire(this.context);
 		// Not what is current on this thread, which may be that of another request.
 		this.context.setParentObservation(parent);
@@ -52,7 +56,7 @@ final class MicrometerAcquireObserver implements AcquireObserver {
 
 	@Override
 	public @Nullable HoldObserver onHoldStart(FencingToken token) {
-		LockHoldObservationContext hold = this.observations.holdContext(this.key, token);
+		LockHoldObservationContext hold = this.observations.holdContext(this.key, this.mode, token);
 		Observation held = this.observations.hold(hold);
 		if (held.isNoop()) {
 			return null;
@@ -64,7 +68,7 @@ final class MicrometerAcquireObserver implements AcquireObserver {
 
 	@Override
 	public AcquireObserver onNextKey(LockKey next) {
-		return new MicrometerAcquireObserver(this.observations, next, parentHere(), this.requester);
+		return new MicrometerAcquireObserver(this.observations, next, this.mode, parentHere(), this.requester);
 	}
 
 	/**

@@ -7,6 +7,7 @@ import io.micrometer.observation.ObservationRegistry;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
+import io.distributedlock.LockMode;
 import io.distributedlock.provider.AcquireObserver;
 import io.distributedlock.provider.LockObserver;
 
@@ -44,8 +45,13 @@ public final class ObservationLockObserver implements LockObserver {
 
 	@Override
 	public @Nullable AcquireObserver onAcquireStart(LockKey key) {
+		return onAcquireStart(key, LockMode.EXCLUSIVE);
+	}
+
+	@Override
+	public @Nullable AcquireObserver onAcquireStart(LockKey key, LockMode mode) {
 		ObservationRegistry registry = this.observations.registry();
-		return registry.isNoop() ? null : new MicrometerAcquireObserver(this.observations, key,
+		return registry.isNoop() ? null : new MicrometerAcquireObserver(this.observations, key, mode,
 				registry.getCurrentObservation(), Thread.currentThread());
 	}
 

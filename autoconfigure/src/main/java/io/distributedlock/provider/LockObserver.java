@@ -3,6 +3,7 @@ package io.distributedlock.provider;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
+import io.distributedlock.LockMode;
 import io.distributedlock.LockListener;
 import io.distributedlock.LossReason;
 
@@ -26,6 +27,17 @@ public interface LockObserver {
 	 */
 	default @Nullable AcquireObserver onAcquireStart(LockKey key) {
 		return null;
+	}
+
+	/**
+	 * Observes the start of a request as {@link #onAcquireStart(LockKey)} does, which it
+	 * calls unless overridden.
+	 * @param key the key; of several ones the first
+	 * @param mode the mode of the request
+	 * @return as {@link #onAcquireStart(LockKey)}
+	 */
+	default @Nullable AcquireObserver onAcquireStart(LockKey key, LockMode mode) {
+		return onAcquireStart(key);
 	}
 
 	/**

@@ -64,7 +64,7 @@ public final class OwnerId {
 	 * @return the id, with 127 bits of this one
 	 */
 	public OwnerId ofShare(boolean share) {
-		return new OwnerId(this.high, share ? this.low | SHARE : this.low & ~SHARE);
+		return (isShare() == share) ? this : new OwnerId(this.high, this.low ^ SHARE);
 	}
 
 	/**

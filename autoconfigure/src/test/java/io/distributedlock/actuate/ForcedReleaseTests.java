@@ -16,6 +16,7 @@ import org.springframework.boot.actuate.endpoint.Show;
 import io.distributedlock.FencingToken;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
+import io.distributedlock.LockMode;
 import io.distributedlock.LockRequest;
 import io.distributedlock.LossReason;
 import io.distributedlock.actuate.ForcedRelease.Outcome;
@@ -97,6 +98,23 @@ class ForcedReleaseTests {
 		next.ensureHeld();
 		assertThat(endpoint(this.holder).lock(this.holder.name(), KEY.encoded()).store()).isNotNull();
 		next.close();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = "local")
+	void shareOfAnotherProcessEndsByItsTokenBesideAnOwnOne(String name) {
+		open(name);
+		LockLease lease = this.holder.template().acquire(request().shared());
+		LockLease own = this.other.template().acquire(request().shared());
+		assertThat(release(this.other, lease.fencingToken()).outcome()).isEqualTo(Outcome.RELEASED);
+		assertThat(release(this.other, lease.fencingToken()).outcome()).isEqualTo(Outcome.STALE_TOKEN);
+		own.ensureHeld();
+		assertThat(endpoint(this.other).lock(this.other.name(), KEY.encoded()).held())
+			.extracting((held) -> held.mode())
+			.containsExactly(LockMode.SHARED);
+		own.close();
+		assertThat(this.other.template().tryAcquire(request())).isNotNull().satisfies(LockLease::close);
+		lease.close();
 	}
 
 	@ParameterizedTest

@@ -212,6 +212,17 @@ class FencedTransactionTests {
 	}
 
 	@Test
+	void transactionUnderAShareHasNoFence() {
+		LockKey read = LockKey.of("read");
+		this.locks.execute(LockRequest.of(read).shared(), (lease) -> {
+			in(PROPAGATION_REQUIRED, (status) -> insert(1));
+			return null;
+		});
+		assertThat(accounts()).containsExactly(1);
+		assertThat(tokens(read)).isEmpty();
+	}
+
+	@Test
 	void staleHolderIsRefusedBeforeItsWorkBeginsAndLeavesNothingBound() {
 		raise(SECOND);
 		List<String> ran = new ArrayList<>();

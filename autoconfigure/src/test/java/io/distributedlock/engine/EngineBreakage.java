@@ -5,7 +5,7 @@ import java.util.List;
 /**
  * Ways to break the engine, each of which the simulation has to find: it shows that its
  * checks can fail. A name says what goes wrong; the text is replaced in a source of the
- * engine. What only delays a grant until an offer ends, such as an offer that is not
+ * engine, or of the store of the simulation. What only delays a grant until an offer ends, such as an offer that is not
  * passed on, is no violation to the simulation; {@link HandOffTests} and
  * {@link HandOffModelCheckingTests} find it.
  *
@@ -37,9 +37,9 @@ record EngineBreakage(String name, String type, String text, String replacement)
 					"return KEEPERS.decrementAndGet(this) == 0;", "return KEEPERS.decrementAndGet(this) < 0;"),
 			new EngineBreakage("a loss is told whoever ended the hold", "HeldGrants",
 					"\t\tif (effect == GrantState.LossEffect.HOLD_ENDED) {\n"
-							+ "\t\t\tthis.events.lost(heldGrant.holder(), reason);",
+							+ "\t\t\ttellLoss(heldGrant, reason);",
 					"\t\tif (effect == GrantState.LossEffect.HOLD_ENDED || reason == LossReason.EXPIRED) {\n"
-							+ "\t\t\tthis.events.lost(heldGrant.holder(), reason);"),
+							+ "\t\t\ttellLoss(heldGrant, reason);"),
 			new EngineBreakage("no deadline is watched", "ExpiryWatch",
 					"\t\tthis.nextDeadline.setAt(heldGrant.deadlineNanos());\n" + "\t}\n" + "\n" + "\tprivate",
 					"\t}\n" + "\n" + "\tprivate"),
@@ -193,7 +193,20 @@ record EngineBreakage(String name, String type, String text, String replacement)
 					"\t\t\twaiters().addFirst(request);\n", ""),
 			new EngineBreakage("a wait without a limit ends with the first failure", "WaitBudget",
 					"return mayWait(nowNanos) && failingNanos < this.failureNanos;",
-					"return mayWait(nowNanos) && this.failureNanos == Long.MAX_VALUE;"));
+					"return mayWait(nowNanos) && this.failureNanos == Long.MAX_VALUE;"),
+			new EngineBreakage("a writer is let in beside readers", "KeyShares",
+					"queue.engine().provider().newContender(queue.key, queue::notified)",
+					"queue.engine().provider().newShareContender(queue.key, Integer.MAX_VALUE, queue::notified)"),
+			new EngineBreakage("a writer is starved by readers", "LocalLock",
+					"\t\t\tif (!queued.getValue().reservedBefore) {\n\t\t\t\treturn false;",
+					"\t\t\tif (!queued.getValue().reservedBefore) {\n\t\t\t\treturn true;"),
+			new EngineBreakage("the share of a process that has crashed never ends", "LocalLock",
+					"this.holdings.removeIf((holding) -> nowNanos - holding.untilNanos >= 0);",
+					"this.holdings.removeIf((holding) -> !isShared() && nowNanos - holding.untilNanos >= 0);"),
+			new EngineBreakage("a share is renewed after its last hold has left", "SharedGrant",
+					"if (this.count.decrementAndGet() == 0) {", "if (this.count.decrementAndGet() < 0) {"),
+			new EngineBreakage("a share is released by the first hold to leave", "SharedGrant",
+					"if (this.count.decrementAndGet() == 0) {", "if (this.count.decrementAndGet() >= 0) {"));
 
 	@Override
 	public String toString() {

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
@@ -32,7 +33,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 @ExtendWith(SilentLogger.class)
 class EngineBreakageTests {
 
-	private static final Path SOURCES = Path.of("src/main/java/io/distributedlock/engine");
+	private static final Path SOURCES = Path.of("src/main/java/io/distributedlock");
+
+	/** The packages of what may be broken. */
+	private static final List<String> PACKAGES = List.of("engine", "local");
 
 	private static final long SEEDS = 100_000;
 
@@ -54,9 +58,15 @@ class EngineBreakageTests {
 
 	/** Returns the source of the class that is broken, in whichever room it is. */
 	private static Path file(EngineBreakage breakage) throws IOException {
-		try (Stream<Path> files = Files.walk(SOURCES)) {
-			return files.filter((file) -> file.endsWith(breakage.type() + ".java")).findAny().orElseThrow();
+		for (String name : PACKAGES) {
+			try (Stream<Path> files = Files.walk(SOURCES.resolve(name))) {
+				Optional<Path> found = files.filter((file) -> file.endsWith(breakage.type() + ".java")).findAny();
+				if (found.isPresent()) {
+					return found.get();
+				}
+			}
 		}
+		throw new IllegalStateException(breakage.type());
 	}
 
 	/**
@@ -119,8 +129,6 @@ class EngineBreakageTests {
 	/** Loads the broken engine, and the simulation beside it. */
 	private static final class BrokenEngine extends ClassLoader {
 
-		private static final String ENGINE = EngineSimulation.class.getPackageName() + ".";
-
 		private final Path classes;
 
 		private BrokenEngine(Path classes) {
@@ -130,7 +138,7 @@ class EngineBreakageTests {
 
 		@Override
 		protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
-			if (!name.startsWith(ENGINE)) {
+			if (PACKAGES.stream().noneMatch((broken) -> name.startsWith("io.distributedlock." + broken + "."))) {
 				return super.loadClass(name, resolve);
 			}
 			synchronized (getClassLoadingLock(name)) {

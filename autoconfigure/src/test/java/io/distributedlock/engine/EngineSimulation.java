@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
+import io.distributedlock.LockMode;
 import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.engine.grant.EngineLease;
@@ -52,6 +53,10 @@ final class EngineSimulation {
 
 	private static final Duration LONGEST_MIN_HOLD = Duration.ofSeconds(5);
 
+	private static final int SHARED = Integer.MAX_VALUE;
+
+	private static final int PERMITS = 2;
+
 	private static final OwnerId NOBODY = new OwnerId("0".repeat(32));
 
 	private final SimulatedWorld world;
@@ -69,6 +74,9 @@ final class EngineSimulation {
 	/** Whether some requests have a shortest hold. */
 	private final boolean minHolds;
 
+	/** The permits of requests that are not exclusive, none if all are. */
+	private final List<Integer> permits;
+
 	private final List<SimulatedProcess> processes;
 
 	private final List<LockKey> keys;
@@ -81,6 +89,9 @@ final class EngineSimulation {
 	private final Map<SimulatedUser, Long> disturbancesAtStart = new HashMap<>();
 
 	private final Map<LockKey, Long> lastTokens = new HashMap<>();
+
+	/** The last tokens of exclusive holds, after which those of shares come. */
+	private final Map<LockKey, Long> lastExclusiveTokens = new HashMap<>();
 
 	/** When a key was last wanted by anybody. */
 	private final Map<LockKey, Long> wantedAt = new HashMap<>();
@@ -102,6 +113,8 @@ final class EngineSimulation {
 		boolean handOff = this.world.happens(0.7);
 		this.hot = this.world.happens(0.2);
 		this.minHolds = this.world.happens(0.4);
+		this.permits = List.of(List.<Integer>of(), List.of(SHARED), List.of(PERMITS), List.of(SHARED, PERMITS))
+			.get(this.world.choose(4));
 		this.processes = IntStream.range(0, 2 + this.world.choose(2))
 			.mapToObj(
 					(number) -> new SimulatedProcess(this.world, number, this.store, faults, !this.longLeases, handOff))
@@ -236,6 +249,12 @@ final class EngineSimulation {
 		return this.longLeases ? LONG_LEASE : null;
 	}
 
+	/** Returns the permits of the next request, 0 for an exclusive one. */
+	int newPermits() {
+		return (this.permits.isEmpty() || this.world.happens(0.3)) ? 0
+				: this.permits.get(this.world.choose(this.permits.size()));
+	}
+
 	/** Returns the shortest hold of the next request, or {@code null} for none. */
 	@Nullable Duration newMinHold() {
 		return (this.minHolds && this.world.happens(0.3))
@@ -283,7 +302,12 @@ final class EngineSimulation {
 		for (LockKey key : user.keys()) {
 			if (lease.isHeld() && !this.deletedAt.containsKey(key)) {
 				long token = lease.fencingToken(key).value();
-				Long last = this.lastTokens.put(key, token);
+				boolean alone = user.request().mode() == LockMode.EXCLUSIVE;
+				Long last = (alone ? this.lastTokens : this.lastExclusiveTokens).get(key);
+				this.lastTokens.merge(key, token, Math::max);
+				if (alone) {
+					this.lastExclusiveTokens.put(key, token);
+				}
 				this.world.check(last == null || last < token, "P6",
 						user + " has the token " + token + " after " + last);
 			}
@@ -303,6 +327,10 @@ final class EngineSimulation {
 
 	/** Those who waited are served in order; arrivals overtake each head a few times. */
 	private void checkOrder(SimulatedUser user) {
+		if (user.request().permits() == SHARED) {
+			// Whoever has the same terms joins at once.
+			return;
+		}
 		List<SimulatedUser> earlier = this.present.stream().filter((other) -> isBefore(other, user)).toList();
 		if (user.wasQueued()) {
 			this.world.check(earlier.isEmpty(), "P16", user + " was served before " + earlier);
@@ -318,19 +346,27 @@ final class EngineSimulation {
 	/** Whether a request waits for the one key of another, and came before it. */
 	private static boolean isBefore(SimulatedUser other, SimulatedUser user) {
 		return other.isQueued() && other.engine() == user.engine() && user.keys().size() == 1
-				&& other.keys().equals(user.keys()) && !other.startedAfter(user);
+				&& other.keys().equals(user.keys()) && other.request().permits() == user.request().permits()
+				&& !other.startedAfter(user);
 	}
 
-	/** At most one process relies on a key, whatever its clock says. */
+	/**
+	 * At most one process relies on a key, whatever its clock says, or several have
+	 * shares.
+	 */
 	private void checkExclusion(LockKey key) {
 		Long deleted = this.deletedAt.get(key);
 		if (deleted != null && this.world.now() - deleted < BUSY_BEFORE) {
 			return;
 		}
-		long holders = this.processes.stream()
-			.filter((process) -> !process.isCrashed() && process.holdsNow(key) != null)
-			.count();
-		this.world.check(holders <= 1, "P3", holders + " processes hold " + key);
+		List<HeldGrant> grants = this.processes.stream()
+			.filter((process) -> !process.isCrashed())
+			.flatMap((process) -> process.grantsNow(key).stream())
+			.toList();
+		boolean shared = grants.stream().allMatch((grant) -> grant.mode() != LockMode.EXCLUSIVE);
+		boolean limited = this.permits.equals(List.of(PERMITS));
+		this.world.check(grants.size() <= (shared ? (limited ? PERMITS : SHARED) : 1), "P3",
+				grants.size() + " grants of " + key + " are held");
 	}
 
 	void failed(SimulatedUser user, @Nullable Throwable failure, long tookNanos) {

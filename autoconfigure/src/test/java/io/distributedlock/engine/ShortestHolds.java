@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.FencingToken;
 import io.distributedlock.LockKey;
+import io.distributedlock.LockMode;
 import io.distributedlock.engine.grant.EngineLease;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.OwnerId;
@@ -59,8 +60,10 @@ final class ShortestHolds {
 	void recordGrant(LockGrant grant) {
 		LockKey key = grant.key();
 		long now = this.world.now();
-		this.keptUntil.put(key, now + grant.validity().toNanos());
-		this.latestOrders.put(key, grant.order());
+		if (!grant.owner().isShare()) {
+			this.keptUntil.put(key, now + grant.validity().toNanos());
+			this.latestOrders.put(key, grant.order());
+		}
 		if (this.granted.putIfAbsent(grant.order(), new Granted(grant, now)) != null) {
 			this.repeated.add(grant.order());
 		}
@@ -73,6 +76,9 @@ final class ShortestHolds {
 
 	/** Records a renewal that the store has confirmed. */
 	void recordRenewal(LockGrant grant, Duration lease) {
+		if (grant.owner().isShare()) {
+			return;
+		}
 		this.keptUntil.put(grant.key(), this.world.now() + lease.toNanos());
 		Start start = this.starts.get(grant.key());
 		if (start != null && start.grant().order() == grant.order()) {
@@ -94,6 +100,9 @@ final class ShortestHolds {
 
 	/** Records a release that the store has confirmed. */
 	void recordRelease(LockKey key, OwnerId owner, Duration keepFor) {
+		if (owner.isShare()) {
+			return;
+		}
 		this.keptUntil.put(key, this.world.now() + keepFor.toNanos());
 		Start start = start(key, owner);
 		if (start != null) {
@@ -108,6 +117,10 @@ final class ShortestHolds {
 
 	/** Records that the work of a user begins, which holds its locks. */
 	void recordStart(SimulatedUser user, EngineLease lease) {
+		if (user.request().mode() != LockMode.EXCLUSIVE) {
+			// A share has no shortest hold, and ends none.
+			return;
+		}
 		Duration minHold = user.request().minHold();
 		Duration least = (minHold != null) ? minHold : Duration.ZERO;
 		long from = user.keys()

@@ -10,14 +10,15 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
+import io.distributedlock.LockMode;
 import io.distributedlock.LockListener;
 import io.distributedlock.LockSnapshot;
 import io.distributedlock.engine.concurrent.EngineEnvironment;
 import io.distributedlock.engine.concurrent.Nanos;
-import io.distributedlock.engine.event.GrantHandle;
 import io.distributedlock.engine.event.LockEventPublisher;
 import io.distributedlock.engine.grant.HeldGrant;
 import io.distributedlock.engine.grant.LockSettings;
+import io.distributedlock.engine.release.ShareKey;
 import io.distributedlock.local.LocalStore;
 import io.distributedlock.provider.OwnerId;
 
@@ -56,8 +57,8 @@ final class SimulatedProcess implements EngineEnvironment {
 	/** The wait times of the users that wait without a limit, by their names. */
 	private final Map<String, Duration> patience = new HashMap<>();
 
-	/** When the last attempt for a key was answered. */
-	private final Map<LockKey, Long> answers = new HashMap<>();
+	/** When the last attempt was answered, by what it was for: {@link ShareKey}. */
+	private final Map<Object, Long> answers = new HashMap<>();
 
 	/**
 	 * Creates a process.
@@ -197,47 +198,52 @@ final class SimulatedProcess implements EngineEnvironment {
 	}
 
 	/** Records that the answer to an attempt has arrived. */
-	void recordAnswer(LockKey key) {
-		this.answers.put(key, nanoTime());
+	void recordAnswer(Object shareKey) {
+		this.answers.put(shareKey, nanoTime());
 	}
 
 	/** Returns how long ago the last answer to an attempt has arrived. */
-	long unansweredNanos(LockKey key) {
-		Long at = this.answers.get(key);
+	long unansweredNanos(Object shareKey) {
+		Long at = this.answers.get(shareKey);
 		return (at != null) ? nanoTime() - at : Nanos.NEVER;
 	}
 
 	/** Returns the name of the user that waits for a key at the head of its queue. */
-	@Nullable String head(LockKey key) {
+	@Nullable String head(LockKey key, LockMode mode) {
 		return engine().snapshot()
 			.waiting()
 			.stream()
-			.filter((waiting) -> waiting.key().equals(key))
+			.filter((waiting) -> waiting.key().equals(key) && waiting.mode() == mode)
 			.findFirst()
 			.map(LockSnapshot.Waiting::requester)
 			.orElse(null);
 	}
 
-	/** Whether the only engine of this process has a grant that it did not end. */
+	/** Whether the only engine of this process has a whole key that it did not end. */
 	boolean hasGrant(LockKey key) {
 		return this.engines.size() == 1
-				&& engine().context().heldGrants().all().stream().anyMatch((grant) -> grant.key().equals(key));
+				&& engine().context()
+					.heldGrants()
+					.all()
+					.stream()
+					.anyMatch((grant) -> grant.key().equals(key) && grant.mode() == LockMode.EXCLUSIVE);
 	}
 
 	/**
-	 * Returns a hold of this process that is held by its own clock, without a side
+	 * Returns the grants of this process that are held by its own clock, without a side
 	 * effect.
 	 */
-	@Nullable GrantHandle holdsNow(LockKey key) {
+	List<HeldGrant> grantsNow(LockKey key) {
+		List<HeldGrant> held = new ArrayList<>();
 		for (LockEngine engine : this.engines) {
 			for (HeldGrant grant : engine.context().heldGrants().all()) {
 				if (grant.key().equals(key) && grant.isCurrent() && !grant.isOffered()
 						&& !Nanos.isPast(grant.deadlineNanos(), nanoTime())) {
-					return grant.holder();
+					held.add(grant);
 				}
 			}
 		}
-		return null;
+		return held;
 	}
 
 }

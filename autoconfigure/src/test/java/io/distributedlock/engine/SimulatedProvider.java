@@ -10,7 +10,9 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
+import io.distributedlock.LockMode;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.engine.release.ShareKey;
 import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.local.LocalStore;
 import io.distributedlock.provider.AnsweredStoreCall;
@@ -38,6 +40,9 @@ final class SimulatedProvider implements LockProvider {
 	/** A little more than a thread may be late. */
 	private static final Duration LATEST_WAKE_UP = Duration.ofMillis(110);
 
+	/** More shares than can stand before a request for the whole key in its queue. */
+	private static final int MOST_SHARES_BEFORE = 20;
+
 	private static final Duration NOT_ASKED_PAUSE = Duration.ofMillis(100);
 
 	private static final Duration LONGEST_DELAY = Duration.ofMillis(2500);
@@ -56,7 +61,7 @@ final class SimulatedProvider implements LockProvider {
 	private int openContenders;
 
 	/** Whose wait queues have an entry of this process. */
-	private final Set<LockKey> enqueued = new HashSet<>();
+	private final Set<Object> enqueued = new HashSet<>();
 
 	/** Until when the store answers nothing. */
 	private long silentUntil;
@@ -79,7 +84,7 @@ final class SimulatedProvider implements LockProvider {
 		return this.openContenders;
 	}
 
-	Set<LockKey> enqueued() {
+	Set<Object> enqueued() {
 		return this.enqueued;
 	}
 
@@ -157,6 +162,10 @@ final class SimulatedProvider implements LockProvider {
 	private void recordGrant(Object answer) {
 		if (answer instanceof AttemptResult.Granted granted) {
 			this.world.shortestHolds().recordGrant(granted.grant());
+			if (granted.grant().owner().isShare()) {
+				this.world.check(this.world.recordShare(granted.grant().key()) <= MOST_SHARES_BEFORE || this.faults > 0,
+						"P16", "a process that waits for " + granted.grant().key() + " is starved by shares");
+			}
 			Long free = this.world.recordGrant(granted.grant().key());
 			this.world.check(this.faults > 0 || free == null || free < LONGEST_IDLE.toNanos(), "P16",
 					granted.grant().key() + " was free although processes waited for it");
@@ -175,12 +184,25 @@ final class SimulatedProvider implements LockProvider {
 
 	@Override
 	public LockContender newContender(LockKey key, Runnable onNotified) {
-		LockContender contender = this.local.newContender(key, () -> {
+		return new SimulatedContender(key, 0, this.local.newContender(key, notified(onNotified)));
+	}
+
+	@Override
+	public boolean supports(LockMode mode) {
+		return true;
+	}
+
+	@Override
+	public LockContender newShareContender(LockKey key, int limit, Runnable onNotified) {
+		return new SimulatedContender(key, limit, this.local.newShareContender(key, limit, notified(onNotified)));
+	}
+
+	private Runnable notified(Runnable onNotified) {
+		return () -> {
 			if (!isLost()) {
 				this.process.later(delay(), onNotified);
 			}
-		});
-		return new SimulatedContender(key, contender);
+		};
 	}
 
 	@Override
@@ -215,7 +237,9 @@ final class SimulatedProvider implements LockProvider {
 		return call("releases " + key + " of " + owner.text().substring(0, 4) + kept, () -> {
 			StoreCall<ReleaseOutcome> done = this.local.release(key, owner, keepFor, timeout);
 			if (done.result() == ReleaseOutcome.RELEASED) {
-				this.world.recordRelease(key, keepFor);
+				if (!keepFor.isZero() || this.local.findAll(key, timeout).isEmpty()) {
+					this.world.recordRelease(key, keepFor);
+				}
 				this.world.shortestHolds().recordRelease(key, owner, keepFor);
 			}
 			return done;
@@ -229,6 +253,10 @@ final class SimulatedProvider implements LockProvider {
 	private final class SimulatedContender implements LockContender {
 
 		private final LockKey key;
+
+		private final int limit;
+
+		private final Object shareKey;
 
 		private final LockContender contender;
 
@@ -244,8 +272,10 @@ final class SimulatedProvider implements LockProvider {
 		/** When the first attempt since the last answer was sent. */
 		private long unansweredSinceNanos;
 
-		private SimulatedContender(LockKey key, LockContender contender) {
+		private SimulatedContender(LockKey key, int limit, LockContender contender) {
 			this.key = key;
+			this.limit = limit;
+			this.shareKey = ShareKey.of(key, limit);
 			this.contender = contender;
 			SimulatedProvider.this.openContenders++;
 		}
@@ -254,8 +284,10 @@ final class SimulatedProvider implements LockProvider {
 		public StoreCall<AttemptResult> attempt(OwnerId owner, Duration lease, boolean willWait, Duration timeout) {
 			SimulatedProvider.this.world.check(!this.closed, "contender", "it was closed before this attempt");
 			SimulatedProvider.this.world.check(!isUnderWay(), "contender", "two attempts are under way");
-			SimulatedProvider.this.world.check(!SimulatedProvider.this.process.hasGrant(this.key), "contender",
-					"its process attempts what it has");
+			SimulatedProvider.this.world.check(this.limit > 0 || !SimulatedProvider.this.process.hasGrant(this.key),
+					"contender", "its process attempts what it has");
+			SimulatedProvider.this.world.check(owner.isShare() == this.limit > 0, "contender",
+					"the owner id says something else");
 			checkPatience();
 			if (willWait && this.latest == null && SimulatedProvider.this.world.happens(0.1)) {
 				// As a provider does that knows of an earlier answer.
@@ -265,7 +297,7 @@ final class SimulatedProvider implements LockProvider {
 			CompletableStoreCall<AttemptResult> call = call(
 					"attempts " + this.key + " as " + owner.text().substring(0, 4),
 					() -> recordEntry(this.contender.attempt(owner, lease, willWait, timeout), willWait),
-					() -> own.recordAnswer(this.key));
+					() -> own.recordAnswer(this.shareKey));
 			this.latest = call;
 			return call;
 		}
@@ -277,7 +309,7 @@ final class SimulatedProvider implements LockProvider {
 			if (isAnswered()) {
 				this.unansweredSinceNanos = now;
 			}
-			String head = own.head(this.key);
+			String head = own.head(this.key, LockMode.ofPermits(this.limit));
 			Duration patience = (head != null && head.equals(this.latestHead)) ? own.patience(head) : null;
 			long failing = this.latestSentNanos - this.unansweredSinceNanos;
 			Duration firstFailure = own.engine().context().settings().callTimeout().plus(LATEST_WAKE_UP);
@@ -314,7 +346,10 @@ final class SimulatedProvider implements LockProvider {
 				dequeue();
 			}
 			else if (willWait) {
-				if (SimulatedProvider.this.enqueued.add(this.key)) {
+				if (this.limit == 0) {
+					SimulatedProvider.this.world.recordWriter(this.key, SimulatedProvider.this.process);
+				}
+				if (SimulatedProvider.this.enqueued.add(this.shareKey)) {
 					SimulatedProvider.this.world.recordWaiting(this.key, 1);
 				}
 			}
@@ -332,7 +367,10 @@ final class SimulatedProvider implements LockProvider {
 		}
 
 		private void dequeue() {
-			if (SimulatedProvider.this.enqueued.remove(this.key)) {
+			if (this.limit == 0) {
+				SimulatedProvider.this.world.forgetWriter(this.key, SimulatedProvider.this.process);
+			}
+			if (SimulatedProvider.this.enqueued.remove(this.shareKey)) {
 				SimulatedProvider.this.world.recordWaiting(this.key, -1);
 			}
 		}

@@ -11,6 +11,7 @@ import io.distributedlock.LockException;
 import io.distributedlock.LockInterruptedException;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
+import io.distributedlock.LockMode;
 import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.LossReason;
@@ -25,6 +26,7 @@ import io.distributedlock.engine.queue.ParkingRunner;
 import io.distributedlock.engine.queue.RequestRunner;
 import io.distributedlock.engine.queue.RunningRequest;
 import io.distributedlock.engine.queue.WaitMode;
+import io.distributedlock.engine.release.ShareKey;
 import io.distributedlock.provider.ReleaseOutcome;
 
 /**
@@ -98,7 +100,9 @@ final class SimulatedUser implements RequestRunner {
 		LockRequest plain = this.world.happens(0.15) ? renewed.withoutRenewal() : renewed;
 		LockRequest own = this.world.happens(0.2) ? plain.withLease(Duration.ofMillis(500)) : plain;
 		Duration lease = simulation.lease();
-		this.request = ((lease != null) ? plain.withLease(lease) : own).withMinHold(simulation.newMinHold());
+		LockRequest timed = (lease != null) ? plain.withLease(lease) : own;
+		int permits = simulation.newPermits();
+		this.request = (permits == 0) ? timed.withMinHold(simulation.newMinHold()) : timed.withPermits(permits);
 		this.async = this.world.happens(0.3);
 		this.mode = (this.async || this.world.happens(0.6)) ? WaitMode.LIMITED
 				: WaitMode.values()[1 + this.world.choose(WaitMode.values().length - 1)];
@@ -116,7 +120,8 @@ final class SimulatedUser implements RequestRunner {
 	 * this user was told, which it may see later.
 	 */
 	long unansweredNanos() {
-		return Math.max(this.unansweredNanos, this.process.unansweredNanos(this.keys.get(0)));
+		Object first = ShareKey.of(this.keys.get(0), this.request.permits());
+		return Math.max(this.unansweredNanos, this.process.unansweredNanos(first));
 	}
 
 	/** Whether only a failing store ends the wait. */
@@ -136,7 +141,8 @@ final class SimulatedUser implements RequestRunner {
 	void begin() {
 		Duration minHold = this.request.minHold();
 		this.world.record(this + " requests " + this.keys + " and waits " + waitTime().toMillis() + " ms, " + this.mode
-				+ ((minHold != null) ? ", minHold " + minHold.toMillis() + " ms" : ""));
+				+ ((minHold != null) ? ", minHold " + minHold.toMillis() + " ms" : "")
+				+ ((this.request.permits() > 0) ? ", " + this.request.mode() : ""));
 		if (this.async) {
 			beginAsync();
 			return;
@@ -311,8 +317,14 @@ final class SimulatedUser implements RequestRunner {
 
 	/** Returns the hold of whoever has acquired one key, while it is the present one. */
 	static @Nullable Hold hold(EngineLease lease) {
-		return (lease.keys().size() == 1 && lease.grants().get(0).holder() instanceof Hold hold
-				&& hold.lease() == lease) ? hold : null;
+		return (lease.keys().size() > 1) ? null
+				: (Hold) lease.grants()
+					.get(0)
+					.holds()
+					.stream()
+					.filter((hold) -> hold.lease() == lease)
+					.findAny()
+					.orElse(null);
 	}
 
 	/** A lock that was not held once is never held again. */
@@ -334,7 +346,8 @@ final class SimulatedUser implements RequestRunner {
 			checkDeletion(hold);
 		}
 		HeldGrants heldGrants = this.engine.context().heldGrants();
-		if (hold != null && this.world.happens(0.7) && hold.isHeld()) {
+		boolean alone = this.request.mode() == LockMode.EXCLUSIVE;
+		if (hold != null && alone && this.world.happens(0.7) && hold.isHeld()) {
 			if (heldGrants.handOff(hold.heldGrant(), hold.holdNumber())) {
 				this.released = true;
 				this.world.check(!hold.isHeld() && hold.lossReason() == null, "P3",

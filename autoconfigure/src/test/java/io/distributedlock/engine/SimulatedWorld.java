@@ -44,6 +44,9 @@ final class SimulatedWorld {
 	/** How many processes wait for a key. */
 	private final Map<LockKey, Integer> waiting = new HashMap<>();
 
+	/** How many shares were granted since a process waits for the whole key. */
+	private final Map<LockKey, Map<SimulatedProcess, Integer>> overtaken = new HashMap<>();
+
 	/** Since when a key is free for which processes wait. */
 	private final Map<LockKey, Long> freeSince = new HashMap<>();
 
@@ -99,6 +102,26 @@ final class SimulatedWorld {
 	/** Records that a process does not want a key any more, which may be free for it. */
 	void recordWithdrawal(LockKey key) {
 		this.freeSince.remove(key);
+	}
+
+	/** Records that a process waits for a whole key. */
+	void recordWriter(LockKey key, SimulatedProcess process) {
+		this.overtaken.computeIfAbsent(key, (absent) -> new HashMap<>()).putIfAbsent(process, 0);
+	}
+
+	/** Records that a process does not wait for a whole key any more. */
+	void forgetWriter(LockKey key, SimulatedProcess process) {
+		this.overtaken.getOrDefault(key, new HashMap<>()).remove(process);
+	}
+
+	/**
+	 * Records that a share was granted.
+	 * @return how many of them a process that waits for the whole key has seen at most
+	 */
+	int recordShare(LockKey key) {
+		Map<SimulatedProcess, Integer> writers = this.overtaken.getOrDefault(key, new HashMap<>());
+		writers.replaceAll((process, shares) -> shares + 1);
+		return writers.values().stream().mapToInt(Integer::intValue).max().orElse(0);
 	}
 
 	/** Returns when the store last granted a key, or {@code null} if it never did. */

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Test;
 
 import io.distributedlock.FencingToken;
 import io.distributedlock.LockKey;
+import io.distributedlock.LockMode;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockLostException;
 import io.distributedlock.LockProviderException;
@@ -103,7 +104,7 @@ class ObservationLockObserverTests {
 			.hasObservationWithNameEqualTo(HOLD)
 			.that()
 			.hasContextualNameEqualTo("hold orders")
-			.hasSubsetOfKeys("lock.name", "lock.provider", "outcome", "lock.key", "lock.token")
+			.hasSubsetOfKeys("lock.name", "lock.provider", "lock.mode", "outcome", "lock.key", "lock.token")
 			.hasLowCardinalityKeyValue("outcome", "released")
 			.hasHighCardinalityKeyValue("lock.token", token)
 			.doesNotHaveError()
@@ -242,7 +243,7 @@ class ObservationLockObserverTests {
 	@Test
 	void registeredTimersAreThoseOfTheObservations() {
 		ObservationLockObserver metered = metered();
-		new LockMeterRegistration(this.meters, metered).register("orders", "local");
+		new LockMeterRegistration(this.meters, metered).register("orders", "local", LockMode.EXCLUSIVE);
 		int registered = this.meters.getMeters().size();
 		assertThat(registered).isEqualTo(AcquireOutcome.values().length + 4);
 		for (AcquireOutcome outcome : AcquireOutcome.values()) {
@@ -305,7 +306,8 @@ class ObservationLockObserverTests {
 			.isEqualTo(DefaultLockAcquireObservationConvention.class);
 		assertThat(LockObservationDocumentation.HOLD.getDefaultConvention())
 			.isEqualTo(DefaultLockHoldObservationConvention.class);
-		LockHoldObservationContext context = this.observer.observations().holdContext(KEY, FencingToken.of(7, 0));
+		LockHoldObservationContext context = this.observer.observations()
+			.holdContext(KEY, LockMode.EXCLUSIVE, FencingToken.of(7, 0));
 		context.setOutcome(LockHoldObservationContext.RELEASED);
 		LockHoldObservationConvention convention = new DefaultLockHoldObservationConvention();
 		assertThat(convention.getLowCardinalityKeyValues(context)).extracting("key")

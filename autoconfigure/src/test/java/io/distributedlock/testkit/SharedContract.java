@@ -1,25 +1,34 @@
 package io.distributedlock.testkit;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.junit.jupiter.api.Test;
 
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockMode;
+import io.distributedlock.LockRequest;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
 
+import static io.distributedlock.testkit.ContractConstants.LONG_WAIT;
 import static io.distributedlock.testkit.ContractConstants.PATIENCE;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
  * Part of the contract on shares: they are granted beside each other, permits up to their
- * limit, and never beside an exclusive grant. Asks nothing of a store without shares.
+ * limit, and never beside an exclusive grant. A store without shares refuses them.
  */
 interface SharedContract extends ContractSupport {
 
@@ -349,6 +358,101 @@ interface SharedContract extends ContractSupport {
 		holder.release(first);
 		ContractProcess.granted(waiter.attemptShare(key, 2, true));
 		assertThat(holder.isShareBusy(key, 2)).isTrue();
+	}
+
+	@Test
+	default void modeIsRefusedWhereTheStoreDoesNotHaveIt() {
+		ContractProcess process = process();
+		LockRequest request = LockRequest.of(freshKey());
+		for (LockRequest shared : List.of(request.shared(), request.withPermits(2))) {
+			if (!process.provider().supports(shared.mode())) {
+				assertThatExceptionOfType(LockConfigurationException.class)
+					.isThrownBy(() -> process.locks().tryAcquire(shared))
+					.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.MODE_UNSUPPORTED));
+				assertThat(process.locks().acquireAsync(shared)).isCompletedExceptionally();
+			}
+		}
+	}
+
+	@Test
+	default void readersOfAllProcessesRunAtOnce() throws Exception {
+		if (!supports(LockMode.SHARED)) {
+			return;
+		}
+		LockRequest request = LockRequest.of(freshKey()).shared().withWaitTime(LONG_WAIT);
+		CyclicBarrier inside = new CyclicBarrier(6);
+		List<TestThread<Integer>> readers = new ArrayList<>();
+		for (ContractProcess process : List.of(process(), process(), process())) {
+			for (int reader = 0; reader < 2; reader++) {
+				readers.add(TestThread.start(() -> process.locks()
+					.execute(request, (lease) -> inside.await(PATIENCE.toMillis(), TimeUnit.MILLISECONDS))));
+			}
+		}
+		for (TestThread<Integer> reader : readers) {
+			assertThat(reader.result()).isNotNegative();
+		}
+		assertStoreIsEmpty();
+	}
+
+	@Test
+	default void bodiesOfReadersAndWritersNeverOverlap() throws Exception {
+		if (!supports(LockMode.SHARED)) {
+			return;
+		}
+		LockRequest request = LockRequest.of(freshKey()).withWaitTime(LONG_WAIT);
+		AtomicInteger readers = new AtomicInteger();
+		AtomicInteger writers = new AtomicInteger();
+		List<TestThread<Integer>> threads = new ArrayList<>();
+		for (ContractProcess process : List.of(process(), process())) {
+			for (int number = 0; number < 4; number++) {
+				boolean writes = number == 0;
+				threads.add(TestThread.start(() -> {
+					for (int turn = 0; turn < 10; turn++) {
+						process.locks().executeWithoutResult(writes ? request : request.shared(), (lease) -> {
+							(writes ? writers : readers).incrementAndGet();
+							assertThat(writers.get()).isLessThanOrEqualTo(writes ? 1 : 0);
+							assertThat(writes && readers.get() > 0).isFalse();
+							(writes ? writers : readers).decrementAndGet();
+						});
+					}
+					return 0;
+				}));
+			}
+		}
+		for (TestThread<Integer> thread : threads) {
+			thread.result();
+		}
+		assertStoreIsEmpty();
+	}
+
+	@Test
+	default void noMoreBodiesRunThanThereArePermits() throws Exception {
+		if (!supports(LockMode.PERMIT)) {
+			return;
+		}
+		LockRequest request = LockRequest.of(freshKey()).withPermits(2).withWaitTime(LONG_WAIT);
+		AtomicInteger bodies = new AtomicInteger();
+		AtomicInteger most = new AtomicInteger();
+		List<TestThread<Integer>> threads = new ArrayList<>();
+		for (ContractProcess process : List.of(process(), process())) {
+			for (int number = 0; number < 3; number++) {
+				threads.add(TestThread.start(() -> {
+					for (int turn = 0; turn < 5; turn++) {
+						process.locks().execute(request, (lease) -> {
+							most.accumulateAndGet(bodies.incrementAndGet(), Math::max);
+							Thread.sleep(1);
+							return bodies.decrementAndGet();
+						});
+					}
+					return 0;
+				}));
+			}
+		}
+		for (TestThread<Integer> thread : threads) {
+			thread.result();
+		}
+		assertThat(most.get()).isBetween(1, 2);
+		assertStoreIsEmpty();
 	}
 
 }

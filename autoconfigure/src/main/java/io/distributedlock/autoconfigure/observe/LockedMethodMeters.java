@@ -43,7 +43,7 @@ record LockedMethodMeters(LockedMethodRegistry methods, ObjectProvider<LockEngin
 				// A mock returns no observer of a provider.
 				Objects.requireNonNullElse(primary.ofProvider(provider), primary).register(attribute.name());
 				if (registration != null) {
-					registration.register(attribute.name(), provider);
+					registration.register(attribute.name(), provider, attribute.request().mode());
 				}
 			});
 		}

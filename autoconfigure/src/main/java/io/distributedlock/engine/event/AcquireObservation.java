@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.FencingToken;
 import io.distributedlock.LockKey;
+import io.distributedlock.LockMode;
 import io.distributedlock.provider.AcquireObserver;
 import io.distributedlock.provider.AcquireOutcome;
 import io.distributedlock.provider.HoldObserver;
@@ -30,8 +31,8 @@ public final class AcquireObservation {
 	}
 
 	/** Starts the observation of a request. */
-	static @Nullable AcquireObservation start(List<LockObserver> observers, LockKey key) {
-		return of(ObserverCalls.collect(observers, (observer) -> observer.onAcquireStart(key)));
+	static @Nullable AcquireObservation start(List<LockObserver> observers, LockKey key, LockMode mode) {
+		return of(ObserverCalls.collect(observers, (observer) -> observer.onAcquireStart(key, mode)));
 	}
 
 	private static @Nullable AcquireObservation of(List<AcquireObserver> observers) {

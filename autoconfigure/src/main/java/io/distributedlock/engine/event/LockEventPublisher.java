@@ -19,6 +19,7 @@ import io.distributedlock.LockHolder;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockListener;
+import io.distributedlock.LockMode;
 import io.distributedlock.LossReason;
 import io.distributedlock.engine.concurrent.EngineEnvironment;
 import io.distributedlock.engine.concurrent.EngineEnvironment.Work;
@@ -80,8 +81,8 @@ public final class LockEventPublisher {
 	}
 
 	/** Starts the observation of a request, or returns {@code null} without observers. */
-	public @Nullable AcquireObservation acquireStarted(LockKey key) {
-		return this.observers.isEmpty() ? null : AcquireObservation.start(this.observers, key);
+	public @Nullable AcquireObservation acquireStarted(LockKey key, LockMode mode) {
+		return this.observers.isEmpty() ? null : AcquireObservation.start(this.observers, key, mode);
 	}
 
 	/** Creates what observes a hold, or returns {@code null} without observers. */

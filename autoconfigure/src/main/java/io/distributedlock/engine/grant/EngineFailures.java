@@ -2,9 +2,11 @@ package io.distributedlock.engine.grant;
 
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
+import io.distributedlock.LockMode;
 import io.distributedlock.LockProviderException;
 
 /**
@@ -18,6 +20,16 @@ public record EngineFailures(String provider) {
 		return LockProviderException.nothingSent(LockError.SHUTTING_DOWN, this.provider,
 				"grants no locks any more: the application is shutting down, and lock '" + key + "' was not acquired",
 				null);
+	}
+
+	/**
+	 * A mode in which the store grants no locks.
+	 * @param what what has the mode, the beginning of a sentence
+	 */
+	public LockConfigurationException unsupported(LockMode mode, String what) {
+		return new LockConfigurationException(LockError.MODE_UNSUPPORTED,
+				what + " in the mode " + mode + ", in which the store '" + this.provider + "' grants no locks",
+				"Request the lock exclusively, or keep it in a store that has this mode (docs/choosing-a-store.md)");
 	}
 
 	/** A call that was sent and has no answer. */

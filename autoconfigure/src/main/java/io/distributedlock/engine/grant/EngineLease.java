@@ -20,6 +20,7 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockLostException;
+import io.distributedlock.LockMode;
 import io.distributedlock.LossReason;
 import io.distributedlock.LossRegistration;
 import io.distributedlock.ObserverScope;
@@ -110,6 +111,16 @@ public final class EngineLease implements LockLease, ObserverScope.Source {
 		return null;
 	}
 
+	/** Returns the first key of which this is a share, or {@code null} for none. */
+	public @Nullable LockKey firstShare() {
+		for (int i = 0; i < size(); i++) {
+			if (part(i).hold.heldGrant().mode() != LockMode.EXCLUSIVE) {
+				return part(i).hold.key();
+			}
+		}
+		return null;
+	}
+
 	/** Returns the grants, in the order of their keys. */
 	public List<HeldGrant> grants() {
 		return parts().map((part) -> part.hold.heldGrant()).toList();
@@ -141,6 +152,12 @@ public final class EngineLease implements LockLease, ObserverScope.Source {
 			throw new IllegalArgumentException("Lock '" + key + "' is not held by this handle, which has " + keys());
 		}
 		return part.hold.fencingToken();
+	}
+
+	@Override
+	public LockMode mode(LockKey key) {
+		EngineLease part = part(key);
+		return (part != null) ? part.hold.heldGrant().mode() : LockMode.EXCLUSIVE;
 	}
 
 	@Override

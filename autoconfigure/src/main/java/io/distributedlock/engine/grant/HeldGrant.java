@@ -1,6 +1,8 @@
 package io.distributedlock.engine.grant;
 
 import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicLongFieldUpdater;
@@ -11,6 +13,7 @@ import io.distributedlock.FencingToken;
 import io.distributedlock.LockError;
 import io.distributedlock.LockHolder;
 import io.distributedlock.LockKey;
+import io.distributedlock.LockMode;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LossReason;
 import io.distributedlock.engine.concurrent.Nanos;
@@ -24,7 +27,7 @@ import io.distributedlock.provider.SessionDeadline;
  * The deadline moves only while the grant has not ended and before it has passed: a grant
  * that was not held once is never held again.
  */
-public final class HeldGrant extends GrantState {
+public class HeldGrant extends GrantState {
 
 	/** How many times as long as the time of hand-offs a lease has to be. */
 	private static final int MIN_LEASE_FACTOR = 20;
@@ -136,6 +139,33 @@ public final class HeldGrant extends GrantState {
 
 	public GrantHandle holder() {
 		return Objects.requireNonNull(this.holder);
+	}
+
+	/** Returns the present holds, or the last one. */
+	public Collection<GrantHandle> holds() {
+		return List.of(holder());
+	}
+
+	/** Whether a hold has not left the grant to others before it was lost. */
+	boolean has(GrantHandle hold) {
+		return true;
+	}
+
+	/**
+	 * Ends a hold of a grant that others have too.
+	 * @return {@code false} if there are no others: the grant is to be released
+	 */
+	boolean leave(GrantHandle hold) {
+		return false;
+	}
+
+	/** Returns the holds that are to be told a loss, each of them once. */
+	Collection<GrantHandle> endHolds() {
+		return holds();
+	}
+
+	public LockMode mode() {
+		return this.terms.mode();
 	}
 
 	/** Begins a hold whose request waits for further keys, without an end of its own. */

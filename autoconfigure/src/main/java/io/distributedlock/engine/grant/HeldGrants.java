@@ -98,7 +98,7 @@ public final class HeldGrants {
 	public List<LockSnapshot.Held> views() {
 		long now = nanoTime();
 		return all().stream()
-			.map(HeldGrant::holder)
+			.flatMap((heldGrant) -> heldGrant.holds().stream())
 			.filter(GrantHandle::isHeld)
 			.map((holder) -> holder.view(now))
 			.toList();
@@ -261,7 +261,13 @@ public final class HeldGrants {
 			end(heldGrant);
 		}
 		if (effect == GrantState.LossEffect.HOLD_ENDED) {
-			this.events.lost(heldGrant.holder(), reason);
+			tellLoss(heldGrant, reason);
+		}
+	}
+
+	private void tellLoss(HeldGrant heldGrant, LossReason reason) {
+		for (GrantHandle hold : heldGrant.endHolds()) {
+			this.events.lost(hold, reason);
 		}
 	}
 
@@ -319,7 +325,7 @@ public final class HeldGrants {
 				releaseUnheld(heldGrant);
 			}
 			if (effect == GrantState.LossEffect.HOLD_ENDED) {
-				this.events.lost(heldGrant.holder(), LossReason.FORCED);
+				tellLoss(heldGrant, LossReason.FORCED);
 			}
 		}
 		return found;

@@ -90,7 +90,7 @@ public final class Hold extends GrantHandle {
 	public LockSnapshot.Held view(long nowNanos) {
 		return new LockSnapshot.Held(key(), this.requester, Duration.ofNanos(nowNanos - this.sinceNanos),
 				this.heldGrant.lease(), Duration.ofNanos(Math.max(0, this.heldGrant.deadlineNanos() - nowNanos)),
-				fencingToken());
+				fencingToken(), this.heldGrant.mode());
 	}
 
 	@Override
@@ -105,7 +105,7 @@ public final class Hold extends GrantHandle {
 
 	@Override
 	public boolean isHeld() {
-		while (this.heldGrant.isAt(this.holdNumber)) {
+		while (this.heldGrant.isAt(this.holdNumber) && this.heldGrant.has(this)) {
 			if (!Nanos.isPast(this.heldGrant.deadlineNanos(), this.heldGrants.nanoTime())) {
 				return true;
 			}
@@ -115,7 +115,7 @@ public final class Hold extends GrantHandle {
 	}
 
 	public @Nullable LossReason lossReason() {
-		return isHeld() ? null : this.heldGrant.lossReason(this.holdNumber);
+		return (isHeld() || !this.heldGrant.has(this)) ? null : this.heldGrant.lossReason(this.holdNumber);
 	}
 
 	/** Counts one more handle, unless the hold has ended. */
@@ -171,8 +171,17 @@ public final class Hold extends GrantHandle {
 		return isHeld() && this.heldGrants.handOff(this.heldGrant, this.holdNumber);
 	}
 
-	/** Ends the hold in order to release the grant; cleans up after one that was lost. */
+	/**
+	 * Ends the hold in order to release the grant, unless others have it too; cleans up
+	 * after one that was lost.
+	 */
 	private boolean endHold() {
+		if (this.heldGrant.leave(this)) {
+			if (!this.heldGrant.has(this)) {
+				this.heldGrants.events().released(this);
+			}
+			return false;
+		}
 		if (isHeld() && this.heldGrant.release(this.holdNumber)) {
 			return true;
 		}

@@ -5,13 +5,15 @@ import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.LockMode;
 import io.distributedlock.LockRequest;
 import io.distributedlock.engine.concurrent.Nanos;
 
 /**
  * The terms of a grant after the defaults were applied.
  */
-public record LockTerms(Duration lease, boolean renew, @Nullable Duration maxHold, @Nullable Duration minHold) {
+public record LockTerms(Duration lease, boolean renew, @Nullable Duration maxHold, @Nullable Duration minHold,
+		int permits) {
 
 	public static LockTerms of(LockRequest request, LockSettings settings) {
 		Duration maxHold = (request.maxHold() != null) ? request.maxHold() : settings.maxHold();
@@ -20,7 +22,11 @@ public record LockTerms(Duration lease, boolean renew, @Nullable Duration maxHol
 			request.withMaxHold(maxHold);
 		}
 		return new LockTerms((request.lease() != null) ? request.lease() : settings.lease(), request.renew(), maxHold,
-				request.minHold());
+				request.minHold(), request.permits());
+	}
+
+	public LockMode mode() {
+		return LockMode.ofPermits(this.permits);
 	}
 
 	/** Whether a grant that was acquired on these terms fits others. */

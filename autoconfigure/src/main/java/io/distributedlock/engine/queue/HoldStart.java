@@ -28,11 +28,16 @@ public final class HoldStart {
 		this.expiryWatch = expiryWatch;
 	}
 
-	/** Registers the first hold of a grant, which is current in its queue already. */
+	/**
+	 * Registers the first hold of a grant, which is current in its queue already, or one
+	 * that has joined it.
+	 */
 	void register(Hold hold, @Nullable AcquireObservation request) {
 		HeldGrant heldGrant = hold.heldGrant();
-		this.renewals.schedule(heldGrant);
-		this.heldGrants.add(heldGrant);
+		if (heldGrant.holder() == hold) {
+			this.renewals.schedule(heldGrant);
+			this.heldGrants.add(heldGrant);
+		}
 		watch(hold, request);
 	}
 

@@ -15,9 +15,9 @@ import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.StoreCall;
 
 /**
- * The contest of this process for a key in the store, while the {@link KeyQueue} has
- * waiters or an attempt: how each attempt is prepared, sent and ends, when the next one
- * is due, and what the waiters can conclude from the answers.
+ * The contest of this process in the store, while the {@link KeyQueue} has waiters or an
+ * attempt: how each attempt is prepared, sent and ends, when the next one is due, and
+ * what the waiters can conclude from the answers.
  * <p>
  * Invariant: there is at most one attempt. Only the attempt under way uses the contender,
  * and the contest once nothing is under way. Guarded by the lock of the queue; methods
@@ -94,7 +94,7 @@ final class KeyContest {
 	private OwnerId nextOwner() {
 		OwnerId current = this.owner;
 		if (current == null) {
-			current = this.engine.environment().newOwnerId();
+			current = this.engine.environment().newOwnerId().ofShare(this.queue.shares != null);
 			this.owner = current;
 		}
 		return current;
@@ -133,7 +133,7 @@ final class KeyContest {
 		this.mutex.lock();
 		try {
 			if (this.attempt == first) {
-				record(this.engine.pendingReleases().cancelWithdrawal(this.queue.key), first);
+				record(this.engine.pendingReleases().cancelWithdrawal(this.queue.shareKey), first);
 			}
 		}
 		finally {
@@ -179,8 +179,7 @@ final class KeyContest {
 	}
 
 	private LockContender newContender() {
-		return Objects.requireNonNull(this.engine.provider().newContender(this.queue.key, this.queue::notified),
-				"The provider returned no contender");
+		return Objects.requireNonNull(KeyShares.newContender(this.queue), "The provider returned no contender");
 	}
 
 	/**
@@ -225,7 +224,7 @@ final class KeyContest {
 				return;
 			}
 			current.beginSend(present, now, timeout, timeout < head.budget().callTimeoutNanos());
-			record(this.engine.pendingReleases().cancelWithdrawal(this.queue.key), current);
+			record(this.engine.pendingReleases().cancelWithdrawal(this.queue.shareKey), current);
 			pacing().recordSent();
 		}
 		finally {
@@ -256,7 +255,7 @@ final class KeyContest {
 	 * as it was given up meanwhile. Called without the lock.
 	 */
 	void endAbandoned(LockContender used, boolean enqueued) {
-		this.engine.pendingReleases().end(this.queue.key, used, enqueued).run();
+		this.engine.pendingReleases().end(this.queue.shareKey, used, enqueued).run();
 	}
 
 	/** Fails an attempt that could not be sent. Called without the lock. */
@@ -493,7 +492,8 @@ final class KeyContest {
 	 */
 	void end() {
 		if (this.contender != null) {
-			this.mutex.followFirst(this.engine.pendingReleases().end(this.queue.key, this.contender, this.enqueued));
+			this.mutex.followFirst(
+					this.engine.pendingReleases().end(this.queue.shareKey, this.contender, this.enqueued));
 		}
 	}
 

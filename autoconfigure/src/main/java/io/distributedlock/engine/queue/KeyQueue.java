@@ -14,20 +14,20 @@ import io.distributedlock.engine.grant.GrantQueue;
 import io.distributedlock.engine.grant.HeldGrant;
 import io.distributedlock.engine.grant.Hold;
 import io.distributedlock.engine.grant.RequestOutcome;
+import io.distributedlock.engine.release.ShareKey;
 import io.distributedlock.provider.LockGrant;
 
 /**
  * The local queue of one key, in which each request finds out what to do next. Of all
  * requests of this process only the head attempts to acquire the key in the store, and
- * none does while this process has a grant.
+ * none does while this process has a grant. Shares have a queue for each limit.
  * <p>
  * Each event is one call: a request arrives, is due, or leaves; an attempt ends; a grant
  * ends; the store notifies.
  * <p>
  * Invariants: there is at most one attempt and at most one grant, and never both; while
  * there is neither, or the grant is offered, the head of the waiters is signalled, or
- * knows when it is due; a queue without waiters, attempt and grant is closed and never
- * used again.
+ * knows when it is due; one without waiters, attempt, grant and shares is closed for good.
  */
 final class KeyQueue implements GrantQueue {
 
@@ -36,23 +36,32 @@ final class KeyQueue implements GrantQueue {
 
 	final LockKey key;
 
+	/** The key, or what names its shares with a limit. */
+	final Object shareKey;
+
 	private final KeyQueueRegistry queues;
 
 	/** Guards the fields below. Shared with other keys: it is never held for long. */
 	final QueueMutex mutex;
 
 	/** Kept only while there are any; also read without the lock. */
-	private volatile @Nullable WaiterQueue waiters;
+	volatile @Nullable WaiterQueue waiters;
 
 	/** Kept only while there are waiters or an attempt. */
 	private @Nullable KeyContest contest;
 
+	/** The grant of the whole key; in a queue for shares there is never one. */
 	private @Nullable HeldGrant grant;
+
+	/** Kept only in a queue for shares. */
+	final @Nullable KeyShares shares;
 
 	private boolean closed;
 
-	KeyQueue(LockKey key, KeyQueueRegistry queues) {
+	KeyQueue(LockKey key, int limit, KeyQueueRegistry queues) {
 		this.key = key;
+		this.shareKey = ShareKey.of(key, limit);
+		this.shares = (limit > 0) ? new KeyShares(this, limit) : null;
 		this.queues = queues;
 		this.mutex = queues.engine.locks().lock(key);
 	}
@@ -120,7 +129,8 @@ final class KeyQueue implements GrantQueue {
 				return KeyRequest.Turn.CLOSED;
 			}
 			long now = engine().nanoTime();
-			if (this.grant != null && new HandOff(this, this.grant).pickUpOnArrival(request, now)) {
+			if ((this.grant != null && new HandOff(this, this.grant).pickUpOnArrival(request, now))
+					|| (this.shares != null && this.shares.join(request, now))) {
 				return KeyRequest.Turn.DONE;
 			}
 			waiters().add(request);
@@ -311,6 +321,9 @@ final class KeyQueue implements GrantQueue {
 			return;
 		}
 		endContest();
+		if (this.shares != null && !this.shares.isEmpty()) {
+			return;
+		}
 		this.closed = true;
 		// Under the lock, so that whoever finds this queue closed finds another one next.
 		this.queues.remove(this);
@@ -326,7 +339,8 @@ final class KeyQueue implements GrantQueue {
 	 * @return why the grant cannot be used, or {@code null}
 	 */
 	@Nullable LockProviderException begin(LockGrant granted, StoreAttempt current, KeyRequest next, long now) {
-		HeldGrant held = new HeldGrant(granted, next.terms(), current.lease(), current.sentNanos(), now, this);
+		HeldGrant held = (this.shares != null) ? this.shares.newGrant(granted, current, next.terms(), now)
+				: new HeldGrant(granted, next.terms(), current.lease(), current.sentNanos(), now, this);
 		if (next.isAlone()) {
 			held.beginHold(current.sentNanos(), next.terms().maxHold());
 		}
@@ -337,11 +351,14 @@ final class KeyQueue implements GrantQueue {
 		Hold hold = new Hold(engine().heldGrants(), held, 0, next.requester(), now);
 		// Kept before the grant is put in place: one that does not begin would remain.
 		this.mutex.follow(() -> next.begin(hold));
-		this.grant = held;
+		this.grant = (this.shares != null) ? null : held;
 		// The requester is told by the hold that begins, and enters no queue.
 		current.leaveToQueue();
 		contest().recordGrant();
 		removeHolder(next);
+		if (this.shares != null) {
+			this.shares.began(held, now);
+		}
 		return null;
 	}
 
@@ -367,7 +384,10 @@ final class KeyQueue implements GrantQueue {
 	public void ended(HeldGrant heldGrant) {
 		this.mutex.lock();
 		try {
-			if (this.grant == heldGrant) {
+			if (this.shares != null) {
+				this.shares.ended(heldGrant);
+			}
+			else if (this.grant == heldGrant) {
 				this.grant = null;
 				if (this.contest != null) {
 					// Whoever has come since the grant knows that the lock was busy.
@@ -437,12 +457,9 @@ final class KeyQueue implements GrantQueue {
 		this.mutex.lock();
 		try {
 			StoreAttempt attempt = attempt();
-			List<KeyRequest> all = new ArrayList<>();
+			List<KeyRequest> all = (this.waiters != null) ? this.waiters.all() : new ArrayList<>();
 			if (attempt != null && attempt.isFirst()) {
-				all.add(attempt.requester());
-			}
-			if (this.waiters != null) {
-				all.addAll(this.waiters.all());
+				all.add(0, attempt.requester());
 			}
 			return all;
 		}

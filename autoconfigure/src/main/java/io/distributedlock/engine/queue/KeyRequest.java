@@ -185,7 +185,7 @@ public final class KeyRequest implements RunningRequest {
 	private Turn arrive() {
 		Turn turn;
 		do {
-			KeyQueue candidate = this.queues.queue(this.key);
+			KeyQueue candidate = this.queues.queue(this);
 			// Known before the arrival: a request that fails during it leaves the queue.
 			this.queue = candidate;
 			turn = candidate.arrive(this);
@@ -390,7 +390,7 @@ public final class KeyRequest implements RunningRequest {
 	/** Returns what an observer may know. */
 	LockSnapshot.Waiting view(long nowNanos) {
 		return new LockSnapshot.Waiting(this.key, requester(), Duration.ofNanos(waitedNanos(nowNanos)),
-				this.runner.waitsUnlimited() ? null : this.budget.waitTime());
+				this.runner.waitsUnlimited() ? null : this.budget.waitTime(), this.terms.mode());
 	}
 
 	/** What a request does next. */

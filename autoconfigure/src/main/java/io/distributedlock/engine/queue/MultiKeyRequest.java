@@ -55,7 +55,7 @@ public final class MultiKeyRequest implements RunningRequest {
 		this.terms = terms;
 		this.budget = budget;
 		this.runner = runner;
-		this.current = request(0, engine.events().acquireStarted(keys.get(0)));
+		this.current = request(0, engine.events().acquireStarted(keys.get(0), terms.mode()));
 	}
 
 	private KeyRequest request(int index, @Nullable AcquireObservation observation) {

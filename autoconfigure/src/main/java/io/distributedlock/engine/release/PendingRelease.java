@@ -29,6 +29,9 @@ public final class PendingRelease {
 
 	final LockKey key;
 
+	/** What it is about: a {@link ShareKey}, or the key. */
+	final Object shareKey;
+
 	/** The node of the store that keeps the key. */
 	final Object node;
 
@@ -58,9 +61,10 @@ public final class PendingRelease {
 	 * @param onEnd what follows once the entry has left the queue, however that came
 	 * @param giveUpNanos when it is no longer repeated
 	 */
-	PendingRelease(LockKey key, Object node, Kind kind, Function<Duration, StoreCall<ReleaseOutcome>> command,
+	PendingRelease(Object shareKey, Object node, Kind kind, Function<Duration, StoreCall<ReleaseOutcome>> command,
 			Runnable onEnd, long giveUpNanos) {
-		this.key = key;
+		this.key = ShareKey.key(shareKey);
+		this.shareKey = shareKey;
 		this.node = node;
 		this.kind = kind;
 		this.command = command;

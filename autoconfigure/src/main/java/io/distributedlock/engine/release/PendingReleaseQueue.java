@@ -84,8 +84,10 @@ public final class PendingReleaseQueue {
 	/** All other entries, in the order of their age. */
 	private final Set<PendingRelease> others = new LinkedHashSet<>();
 
-	/** The entries that are withdrawals; changed under the lock. */
-	private final ConcurrentMap<LockKey, PendingRelease> withdrawals = new ConcurrentHashMap<>();
+	/**
+	 * The entries that are withdrawals, by their {@link ShareKey}; changed under the lock.
+	 */
+	private final ConcurrentMap<Object, PendingRelease> withdrawals = new ConcurrentHashMap<>();
 
 	/** The nodes with entries. */
 	private final Map<Object, NodeReleases> nodes = new HashMap<>();
@@ -181,11 +183,12 @@ public final class PendingReleaseQueue {
 
 	/**
 	 * Ends the use of a contender. May be called under the lock of its key.
+	 * @param shareKey what it contends for, a {@link ShareKey} or the key
 	 * @param enqueued whether the wait queue may have an entry, which is withdrawn then
 	 * @return what is to follow without that lock
 	 */
-	public Runnable end(LockKey key, LockContender contender, boolean enqueued) {
-		return enqueued ? add(key, Kind.WAIT_QUEUE_ENTRY, contender::withdraw, contender::close, SLACK)
+	public Runnable end(Object shareKey, LockContender contender, boolean enqueued) {
+		return enqueued ? add(shareKey, Kind.WAIT_QUEUE_ENTRY, contender::withdraw, contender::close, SLACK)
 				: contender::close;
 	}
 
@@ -195,15 +198,16 @@ public final class PendingReleaseQueue {
 	}
 
 	/**
-	 * Cancels the withdrawal for a key that this process is about to wait for again.
+	 * Cancels the withdrawal for what this process is about to wait for again.
+	 * @param shareKey a {@link ShareKey}, or a key
 	 * @return what has become of it
 	 */
-	public Withdrawal cancelWithdrawal(LockKey key) {
+	public Withdrawal cancelWithdrawal(Object shareKey) {
 		if (this.withdrawals.isEmpty()) {
 			return Withdrawal.NONE;
 		}
 		return locked(() -> {
-			PendingRelease entry = this.withdrawals.get(key);
+			PendingRelease entry = this.withdrawals.get(shareKey);
 			if (entry == null) {
 				return Withdrawal.NONE;
 			}
@@ -241,9 +245,10 @@ public final class PendingReleaseQueue {
 	 * @param mostTime for how long it is repeated at most
 	 * @return what sends it, without the lock of its key
 	 */
-	private Runnable add(LockKey key, Kind kind, Function<Duration, StoreCall<ReleaseOutcome>> command, Runnable onEnd,
-			Duration mostTime) {
-		PendingRelease entry = new PendingRelease(key, NodeThreads.node(this.provider, key), kind, command, onEnd,
+	private Runnable add(Object shareKey, Kind kind, Function<Duration, StoreCall<ReleaseOutcome>> command,
+			Runnable onEnd, Duration mostTime) {
+		Object node = NodeThreads.node(this.provider, ShareKey.key(shareKey));
+		PendingRelease entry = new PendingRelease(shareKey, node, kind, command, onEnd,
 				this.environment.nanoTime() + mostTime.toNanos());
 		return locked(() -> {
 			if (this.closed) {
@@ -275,7 +280,8 @@ public final class PendingReleaseQueue {
 	private Runnable put(PendingRelease entry) {
 		node(entry).add(entry);
 		((entry.kind == Kind.UNSEEN_GRANT) ? this.unseen : this.others).add(entry);
-		PendingRelease replaced = (entry.kind == Kind.WAIT_QUEUE_ENTRY) ? this.withdrawals.put(entry.key, entry) : null;
+		PendingRelease replaced = (entry.kind == Kind.WAIT_QUEUE_ENTRY) ? this.withdrawals.put(entry.shareKey, entry)
+				: null;
 		return (replaced != null) ? remove(replaced) : PendingReleaseQueue::doNothing;
 	}
 
@@ -292,7 +298,7 @@ public final class PendingReleaseQueue {
 		entry.cancelled = true;
 		this.unseen.remove(entry);
 		this.others.remove(entry);
-		this.withdrawals.remove(entry.key, entry);
+		this.withdrawals.remove(entry.shareKey, entry);
 		boolean underWay = entry.isUnderWay();
 		if (entry.waitsIn != null) {
 			entry.waitsIn.remove(entry);

@@ -4,6 +4,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 import io.distributedlock.engine.concurrent.EngineEnvironment;
+import io.distributedlock.engine.event.GrantHandle;
 import io.distributedlock.engine.grant.HeldGrant;
 import io.distributedlock.engine.grant.HeldGrants;
 import io.distributedlock.provider.DeadlineTimer;
@@ -44,7 +45,11 @@ public final class ExpiryWatch {
 	private void check() {
 		for (HeldGrant heldGrant : this.heldGrants.all()) {
 			try {
-				if (heldGrant.holder().isHeld()) {
+				boolean held = false;
+				for (GrantHandle hold : heldGrant.holds()) {
+					held |= hold.isHeld();
+				}
+				if (held) {
 					this.nextDeadline.setAt(heldGrant.deadlineNanos());
 				}
 			}

@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Test;
 
 import io.distributedlock.FencingToken;
 import io.distributedlock.LockKey;
+import io.distributedlock.LockMode;
 import io.distributedlock.LossReason;
 import io.distributedlock.ObserverScope;
 import io.distributedlock.provider.AcquireObserver;
@@ -27,7 +28,8 @@ class HoldObservationTests {
 	private final HoldObservation hold = new HoldObservation();
 
 	private AcquireObservation request(LockObserver... observers) {
-		return Objects.requireNonNull(AcquireObservation.start(List.of(observers), LockKey.of("seats")));
+		return Objects
+			.requireNonNull(AcquireObservation.start(List.of(observers), LockKey.of("seats"), LockMode.EXCLUSIVE));
 	}
 
 	@Test
@@ -84,7 +86,7 @@ class HoldObservationTests {
 	@Test
 	void observersOfNothingLeaveNothing() {
 		assertThat(AcquireObservation.start(List.of(new LockObserver() {
-		}), LockKey.of("seats"))).isNull();
+		}), LockKey.of("seats"), LockMode.SHARED)).isNull();
 	}
 
 	private LockObserver observer(String name) {

@@ -5,6 +5,8 @@ import java.util.Optional;
 
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockMode;
 import io.distributedlock.LockRequest;
 import io.distributedlock.engine.grant.EngineLease;
 import io.distributedlock.engine.grant.HeldGrant;
@@ -12,19 +14,23 @@ import io.distributedlock.engine.grant.LockTerms;
 import io.distributedlock.provider.LongestLease;
 
 /**
- * Checks that refuse a lease or a shortest hold that could not be kept.
+ * Checks that refuse a lease or a shortest hold that could not be kept, and a mode in
+ * which the store grants no locks.
  */
-public final class MinHoldCheck {
+public final class RequestCheck {
 
-	private MinHoldCheck() {
+	private RequestCheck() {
 	}
 
 	/**
-	 * Refuses a lease or a shortest hold that the store cannot keep, or a shortest hold
-	 * that is longer than the default of the longest hold.
+	 * Refuses a mode, a lease or a shortest hold that the store cannot keep, or a
+	 * shortest hold that is longer than the default of the longest hold.
 	 * @throws LockConfigurationException if it is refused
 	 */
 	public static void requirePossible(LockRequest request, EngineContext engine) {
+		if (!engine.provider().supports(request.mode())) {
+			throw engine.failures().unsupported(request.mode(), "Lock " + request.keys() + " was requested");
+		}
 		Optional<LongestLease> longest = engine.provider().longestLease();
 		if (longest.isPresent()) {
 			requireWithin(longest.get(), request, engine);
@@ -85,13 +91,20 @@ public final class MinHoldCheck {
 	}
 
 	/**
-	 * Refuses what is {@linkplain #requirePossible not possible}, and a nested request
-	 * whose shortest hold is longer than that of the lock that it joins, which the store
-	 * keeps as the enclosing call has asked for.
+	 * Refuses what is {@linkplain #requirePossible not possible}, a nested request for
+	 * the whole key inside a share, and one whose shortest hold is longer than that of
+	 * the lock that it joins, which the store keeps as the enclosing call has asked for.
 	 * @throws LockConfigurationException if it is refused
 	 */
 	public static void requireKeptBy(EngineLease outer, LockRequest request, EngineContext engine) {
 		requirePossible(request, engine);
+		LockKey shared = (request.mode() == LockMode.EXCLUSIVE) ? outer.firstShare() : null;
+		if (shared != null) {
+			throw new LockConfigurationException(LockError.EXCLUSIVE_INSIDE_SHARED,
+					"A nested request wants lock '" + shared + "' exclusively, but the enclosing call holds it in the mode "
+							+ outer.mode(shared) + ": it would wait for itself",
+					"Request it exclusively in the enclosing call, or after that has released it");
+		}
 		Duration minHold = request.minHold();
 		if (minHold == null) {
 			return;

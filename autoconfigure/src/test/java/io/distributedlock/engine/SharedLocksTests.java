@@ -1,0 +1,247 @@
+package io.distributedlock.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReadWriteLock;
+
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockError;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockListener;
+import io.distributedlock.LockMode;
+import io.distributedlock.LockRequest;
+import io.distributedlock.LockSnapshot;
+import io.distributedlock.LossReason;
+import io.distributedlock.engine.grant.LockSettings;
+import io.distributedlock.local.LocalLockProvider;
+import io.distributedlock.local.LocalStore;
+import io.distributedlock.provider.LockTimer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/** Shares of one process: who joins whose, how they end, and what is nested in them. */
+@ExtendWith(SilentLogger.class)
+class SharedLocksTests {
+
+	private static final LockKey KEY = LockKey.of("seats", "13A");
+
+	private static final LockRequest EXCLUSIVE = LockRequest.of(KEY).withWaitTime(Duration.ZERO);
+
+	private static final LockRequest SHARED = EXCLUSIVE.shared();
+
+	private final LocalStore store = new LocalStore();
+
+	private final LocalLockProvider provider = new LocalLockProvider(this.store);
+
+	private final LockTimer timer = new LockTimer();
+
+	private final ObservationJournal journal = new ObservationJournal();
+
+	private final List<LossReason> losses = new ArrayList<>();
+
+	private final LockTemplate locks = locks(LockSettings.defaults().withMaxHandOffTime(Duration.ofSeconds(1)));
+
+	private LockTemplate locks(LockSettings settings) {
+		return new LockTemplate(this.provider, settings, this.timer, List.of(this.journal), List.of(new LockListener() {
+
+			@Override
+			public void onLost(LockLease lease, LossReason reason) {
+				synchronized (SharedLocksTests.this.losses) {
+					SharedLocksTests.this.losses.add(reason);
+				}
+			}
+
+		}));
+	}
+
+	@AfterEach
+	void stop() {
+		this.locks.close();
+		this.timer.close();
+		assertThat(this.journal.violations()).isEmpty();
+		assertThat(this.journal.open()).isZero();
+	}
+
+	/** Counts the grants in the store. */
+	private long grants() {
+		return this.provider.list(100, Duration.ofSeconds(1)).orElseThrow().size();
+	}
+
+	private static void assertRefused(ThrowingCallable call) {
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(call)
+			.withMessageContaining(KEY.toString())
+			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.EXCLUSIVE_INSIDE_SHARED));
+	}
+
+	@Test
+	void youngShareIsJoinedAndReleasedByTheLastToLeave() {
+		LockLease first = this.locks.acquire(SHARED);
+		LockLease second = this.locks.acquire(SHARED);
+		assertThat(grants()).isEqualTo(1);
+		assertThat(this.locks.snapshot().held()).hasSize(2)
+			.extracting(LockSnapshot.Held::mode)
+			.containsOnly(LockMode.SHARED);
+		assertThat(this.journal.open()).isEqualTo(2);
+		first.close();
+		assertThat(first.isHeld()).isFalse();
+		assertThat(first.lossReason()).isNull();
+		assertThat(this.journal.open()).isEqualTo(1);
+		assertThat(second.isHeld()).isTrue();
+		assertThat(this.locks.tryAcquire(EXCLUSIVE)).isNull();
+		second.close();
+		assertThat(grants()).isZero();
+		this.locks.acquire(EXCLUSIVE).close();
+	}
+
+	@Test
+	void handleThatIsClosedTwiceReleasesNoOther() {
+		LockLease first = this.locks.acquire(SHARED);
+		LockLease second = this.locks.acquire(SHARED);
+		first.close();
+		first.close();
+		assertThat(second.isHeld()).isTrue();
+		assertThat(grants()).isEqualTo(1);
+		second.close();
+	}
+
+	@Test
+	void lostShareIsLostForAllWhoHaveJoined() {
+		LockLease left = this.locks.acquire(SHARED);
+		LockLease first = this.locks.acquire(SHARED);
+		LockLease second = this.locks.acquire(SHARED);
+		left.close();
+		assertThat(this.locks.forceRelease(KEY, first.fencingToken())).isTrue();
+		await().untilAsserted(() -> {
+			synchronized (this.losses) {
+				assertThat(this.losses).containsExactly(LossReason.FORCED, LossReason.FORCED);
+			}
+		});
+		for (LockLease lost : List.of(first, second)) {
+			assertThat(lost.isHeld()).isFalse();
+			assertThat(lost.lossReason()).isEqualTo(LossReason.FORCED);
+			lost.close();
+		}
+		assertThat(left.lossReason()).isNull();
+		await().until(() -> this.journal.open() == 0);
+	}
+
+	@Test
+	void shareWithOtherTermsIsOneOfItsOwn() {
+		List<LockLease> shares = List.of(this.locks.acquire(SHARED),
+				this.locks.acquire(SHARED.withLease(Duration.ofMinutes(2))),
+				this.locks.acquire(SHARED.withMaxHold(Duration.ofMinutes(2))),
+				this.locks.acquire(SHARED.withoutRenewal()));
+		assertThat(grants()).isEqualTo(4);
+		shares.forEach(LockLease::close);
+		assertThat(grants()).isZero();
+	}
+
+	@Test
+	void shareIsNotJoinedWithoutHandOffs() {
+		LockTemplate without = locks(LockSettings.defaults().withMaxHandOffTime(null));
+		LockLease first = without.acquire(SHARED);
+		LockLease second = without.acquire(SHARED);
+		assertThat(grants()).isEqualTo(2);
+		first.close();
+		second.close();
+		without.close();
+	}
+
+	@Test
+	void permitsAreGrantsOfTheirOwn() {
+		LockRequest request = EXCLUSIVE.withPermits(2);
+		LockLease first = this.locks.acquire(request);
+		LockLease second = this.locks.acquire(request);
+		assertThat(grants()).isEqualTo(2);
+		assertThat(this.locks.tryAcquire(request)).isNull();
+		first.close();
+		this.locks.acquire(request).close();
+		second.close();
+	}
+
+	@Test
+	void releasedPermitGoesToTheNextRequestOfItsProcess() {
+		LockRequest request = EXCLUSIVE.withPermits(1);
+		LockLease first = this.locks.acquire(request);
+		CompletableFuture<LockLease> later = this.locks.acquireAsync(request.withWaitTime(Duration.ofSeconds(30)));
+		assertThat(later).isNotDone();
+		first.close();
+		assertThat(later).succeedsWithin(Duration.ofSeconds(5)).satisfies(LockLease::close);
+	}
+
+	@Test
+	void waitingReadersJoinTheFirstOfThem() {
+		LockLease writer = this.locks.acquire(EXCLUSIVE);
+		List<CompletableFuture<LockLease>> readers = List.of(SHARED, SHARED, SHARED)
+			.stream()
+			.map((request) -> this.locks.acquireAsync(request.withWaitTime(Duration.ofSeconds(30))))
+			.toList();
+		writer.close();
+		readers.forEach((reader) -> assertThat(reader).succeedsWithin(Duration.ofSeconds(5)));
+		assertThat(grants()).isEqualTo(1);
+		readers.forEach((reader) -> reader.join().close());
+		assertThat(grants()).isZero();
+	}
+
+	@Test
+	void shareInsideAnExclusiveLockOrAShareJoinsIt() {
+		for (LockRequest outer : List.of(EXCLUSIVE, SHARED, EXCLUSIVE.withPermits(1))) {
+			this.locks.executeWithoutResult(outer, (lease) -> {
+				for (LockRequest inner : List.of(SHARED, EXCLUSIVE.withPermits(1))) {
+					this.locks.executeWithoutResult(inner,
+							(nested) -> assertThat(nested.fencingToken()).isEqualTo(lease.fencingToken()));
+				}
+			});
+		}
+		assertThat(grants()).isZero();
+	}
+
+	@Test
+	void exclusiveRequestInsideAShareIsRefused() {
+		for (LockRequest outer : List.of(SHARED, EXCLUSIVE.withPermits(2))) {
+			this.locks.executeWithoutResult(outer, (lease) -> {
+				assertRefused(() -> this.locks.executeWithoutResult(EXCLUSIVE, (nested) -> {
+				}));
+				assertThat(this.locks.acquireAsync(EXCLUSIVE, List.of(lease))).isCompletedExceptionally();
+			});
+		}
+		assertThat(grants()).isZero();
+	}
+
+	@Test
+	void readLockMayBeLockedInsideTheWriteLock() {
+		ReadWriteLock both = this.locks.asReadWriteLock(EXCLUSIVE);
+		Lock write = both.writeLock();
+		Lock read = both.readLock();
+		write.lock();
+		read.lock();
+		write.unlock();
+		assertThat(grants()).isEqualTo(1);
+		read.unlock();
+		assertThat(grants()).isZero();
+	}
+
+	@Test
+	void writeLockInsideTheReadLockIsRefused() {
+		ReadWriteLock both = this.locks.asReadWriteLock(EXCLUSIVE);
+		both.readLock().lock();
+		both.readLock().lock();
+		assertRefused(() -> both.writeLock().lock());
+		both.readLock().unlock();
+		both.readLock().unlock();
+		assertThat(both.writeLock().tryLock()).isTrue();
+		both.writeLock().unlock();
+	}
+
+}
