@@ -228,7 +228,8 @@ public final class LockRequest {
 	}
 
 	/**
-	 * The times and the mode of a request, checked once for the requests of all calls of a method.
+	 * The times and the mode of a request, checked once for the requests of all calls of
+	 * a method.
 	 *
 	 * @param lease the lease, or {@code null} for the default
 	 * @param waitTime the longest wait, or {@code null} for the default

@@ -205,9 +205,11 @@ class ArchitectureTests {
 	 * The state machines of several types, by the name of the type that has the others as
 	 * parts: a part knows its whole.
 	 */
-	private static final Map<String, Set<String>> WHOLES = Map.of("KeyQueue", Set.of("HandOff", "KeyAnswers",
-			"KeyContest", "KeyQueueRegistry", "KeyRequest", "KeyShares", "StoreAttempt", "WaiterQueue"), "HeldGrant",
-			Set.of("GrantQueue"), "Hold", Set.of("EngineLease"));
+	private static final Map<String, Set<String>> WHOLES = Map
+		.of("KeyQueue",
+				Set.of("HandOff", "KeyAnswers", "KeyContest", "KeyQueueRegistry", "KeyRequest", "KeyShares",
+						"StoreAttempt", "WaiterQueue"),
+				"HeldGrant", Set.of("GrantQueue"), "Hold", Set.of("EngineLease"));
 
 	private static String whole(JavaClass type) {
 		String name = outermost(type).getSimpleName();

@@ -84,8 +84,8 @@ record DescriptorFactory(boolean keysShown, Duration timeout) {
 		return snapshot.waiting()
 			.stream()
 			.filter((waiting) -> filter.test(waiting.key()))
-			.map((waiting) -> new WaitingDescriptor(waiting.key().name(), mask(waiting.key().encoded()),
-					waiting.mode(), waiting.requester(), waiting.waitedFor().toMillis(), millis(waiting.waitTime())))
+			.map((waiting) -> new WaitingDescriptor(waiting.key().name(), mask(waiting.key().encoded()), waiting.mode(),
+					waiting.requester(), waiting.waitedFor().toMillis(), millis(waiting.waitTime())))
 			.toList();
 	}
 

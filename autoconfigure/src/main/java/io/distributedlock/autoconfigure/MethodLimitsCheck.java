@@ -18,9 +18,8 @@ import io.distributedlock.provider.LongestLease;
 /**
  * Check that each store can keep the modes, the shortest holds and the leases of all
  * locked methods that are known when the application has started, be it the store of a
- * parent context.
- * It refuses the start; a method that is read later is refused when it is called. Where
- * there are locked methods, the stores themselves are checked, too.
+ * parent context. It refuses the start; a method that is read later is refused when it is
+ * called. Where there are locked methods, the stores themselves are checked, too.
  *
  * @param methods the locked methods
  * @param beanFactory the factory that may have engines

@@ -170,8 +170,7 @@ final class FenceDialect {
 		return switch (this.kind) {
 			case H2 -> connection.getTransactionIsolation() <= Connection.TRANSACTION_READ_COMMITTED;
 			case POSTGRESQL -> true;
-			default ->
-				first || connection.getTransactionIsolation() != Connection.TRANSACTION_REPEATABLE_READ;
+			default -> first || connection.getTransactionIsolation() != Connection.TRANSACTION_REPEATABLE_READ;
 		};
 	}
 

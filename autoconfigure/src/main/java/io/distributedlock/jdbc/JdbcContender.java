@@ -18,10 +18,10 @@ import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.StoreCall;
 
 /**
- * Contender of this process for one row, or for shares of it with one limit. Its first attempt and the first one after the
- * lock was reserved for it write the row at once. The others read it, and write only if
- * that would change it; so does a first attempt that does not wait for a lock that was
- * busy a moment ago.
+ * Contender of this process for one row, or for shares of it with one limit. Its first
+ * attempt and the first one after the lock was reserved for it write the row at once. The
+ * others read it, and write only if that would change it; so does a first attempt that
+ * does not wait for a lock that was busy a moment ago.
  */
 final class JdbcContender implements LockContender, NotifiedContender {
 
@@ -88,8 +88,8 @@ final class JdbcContender implements LockContender, NotifiedContender {
 			this.signal.send();
 		}
 		else {
-			this.signal.sendAfter(PollBackOff.afterNotification(payload, this.id, this.sinceMicros,
-					this.table.reservationMicros()));
+			this.signal.sendAfter(
+					PollBackOff.afterNotification(payload, this.id, this.sinceMicros, this.table.reservationMicros()));
 		}
 	}
 

@@ -103,8 +103,7 @@ public final class JdbcLockProvider extends TableLockProvider {
 						TimeUnit.NANOSECONDS.toMicros(lease.toNanos())));
 			}
 		});
-		List<RenewalOutcome> answers = renewals.isEmpty() ? List.of()
-				: table().renew(renewals, deadline.remaining());
+		List<RenewalOutcome> answers = renewals.isEmpty() ? List.of() : table().renew(renewals, deadline.remaining());
 		for (int i = 0; i < answers.size(); i++) {
 			outcomes.put(grants.get(i), answers.get(i));
 		}

@@ -254,9 +254,8 @@ public final class LockTable {
 	public List<RenewalOutcome> renew(List<Renewal> renewals, Duration timeout) {
 		try {
 			boolean shares = LockRow.isShare(renewals.get(0).owner());
-			return repeat(CallKind.RENEWAL, timeout,
-					(connection, dialect) -> shares ? new ShareStatements(dialect).renew(connection, renewals)
-							: dialect.renew(connection, renewals));
+			return repeat(CallKind.RENEWAL, timeout, (connection, dialect) -> shares
+					? new ShareStatements(dialect).renew(connection, renewals) : dialect.renew(connection, renewals));
 		}
 		catch (SQLException ex) {
 			throw translate(ex);

@@ -102,9 +102,10 @@ final class NotificationListener implements AutoCloseable {
 
 	/** Registers a contender of this process that waits, instead of an earlier one. */
 	void register(String key, NotifiedContender contender) {
-		this.contenders.merge(key, List.of(contender), (others, added) -> Stream
-			.concat(others.stream().filter((other) -> !other.id().equals(contender.id())), added.stream())
-			.toList());
+		this.contenders.merge(key, List.of(contender),
+				(others, added) -> Stream
+					.concat(others.stream().filter((other) -> !other.id().equals(contender.id())), added.stream())
+					.toList());
 	}
 
 	/** Returns the contenders of a key: the exclusive one, and one for each limit. */
@@ -190,8 +191,7 @@ final class NotificationListener implements AutoCloseable {
 	 * @param nanos an instant of {@link System#nanoTime()}
 	 */
 	void unregisterIdleSince(long nanos) {
-		this.contenders.keySet()
-			.forEach((key) -> unregister(key, (contender) -> !contender.hasAttemptedSince(nanos)));
+		this.contenders.keySet().forEach((key) -> unregister(key, (contender) -> !contender.hasAttemptedSince(nanos)));
 	}
 
 	/** Forwards a payload to the contenders of its key. Ignores one that is not valid. */

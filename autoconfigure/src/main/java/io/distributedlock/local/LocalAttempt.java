@@ -17,6 +17,6 @@ import io.distributedlock.provider.OwnerId;
  * @param willWait whether the contender joins the wait queue if the key is busy
  * @param changed the signal that is run when the key is reserved for the contender
  */
-record LocalAttempt(LockKey key, OwnerId owner, Duration lease, LocalContender contender, String label,
-		long number, boolean willWait, Runnable changed) {
+record LocalAttempt(LockKey key, OwnerId owner, Duration lease, LocalContender contender, String label, long number,
+		boolean willWait, Runnable changed) {
 }

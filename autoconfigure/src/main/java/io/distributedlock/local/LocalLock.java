@@ -255,8 +255,8 @@ final class LocalLock {
 	private record QueueEntry(long number, Runnable changed, long untilNanos, boolean reservedBefore) {
 
 		QueueEntry reservedUntil(long nanos) {
-			return new QueueEntry(this.number, this.changed,
-					(nanos - this.untilNanos > 0) ? nanos : this.untilNanos, true);
+			return new QueueEntry(this.number, this.changed, (nanos - this.untilNanos > 0) ? nanos : this.untilNanos,
+					true);
 		}
 
 	}

@@ -34,8 +34,8 @@ final class MicrometerAcquireObserver implements AcquireObserver {
 	 * @param parent what was current when the lock was requested, if anything was
 	 * @param requester the thread that requested it
 	 */
-	MicrometerAcquireObserver(LockObservations observations, LockKey key, LockMode mode,
-			@Nullable Observation parent, Thread requester) {
+	MicrometerAcquireObserver(LockObservations observations, LockKey key, LockMode mode, @Nullable Observation parent,
+			Thread requester) {
 		this.observations = observations;
 		this.key = key;
 		this.mode = mode;

@@ -118,9 +118,8 @@ final class RedisLockRecipe {
 	 */
 	void attempt(RedisLockKeys keys, OwnerId owner, Duration lease, long score, String held, boolean probablyFree,
 			Deadline deadline, ReplyHandler<?> operation) {
-		byte[][] arguments = { RedisLayout.held(owner), ScriptCall.millis(lease), this.label,
-				held.isEmpty() ? entry(score, probablyFree)
-						: RedisLayout.pollArgument(this.process.text(), score, held) };
+		byte[][] arguments = { RedisLayout.held(owner), ScriptCall.millis(lease), this.label, held.isEmpty()
+				? entry(score, probablyFree) : RedisLayout.pollArgument(this.process.text(), score, held) };
 		attempt(new ScriptCall(Script.ATTEMPT, new byte[][] { keys.lock(), keys.lastOrder() }, arguments), deadline,
 				operation);
 	}

@@ -78,13 +78,15 @@ final class LockNodeInspector {
 		Session session = this.sessions.awaitReady(deadline);
 		CallDeadline call = new CallDeadline(new CompletableStoreCall<>(), timeout, this.timer);
 		// Behind the sync the server knows what others have written before.
-		Map<String, ZNode> held = await(session.operations()
-			.sync(this.paths.root())
-			.thenCombine(readHeld(session.operations(), this.paths.of(key)), (synced, nodes) -> nodes), deadline);
+		Map<String, ZNode> held = await(
+				session.operations()
+					.sync(this.paths.root())
+					.thenCombine(readHeld(session.operations(), this.paths.of(key)), (synced, nodes) -> nodes),
+				deadline);
 		List<StoredLock> locks = new ArrayList<>();
-		held.forEach((share, node) -> locks
-			.add(new StoredLock(key.encoded(), share.isEmpty() ? null : new OwnerId(share), node.stat().getCzxid(),
-					await(this.holders.resolve(node, session, call), deadline))));
+		held.forEach(
+				(share, node) -> locks.add(new StoredLock(key.encoded(), share.isEmpty() ? null : new OwnerId(share),
+						node.stat().getCzxid(), await(this.holders.resolve(node, session, call), deadline))));
 		return locks;
 	}
 

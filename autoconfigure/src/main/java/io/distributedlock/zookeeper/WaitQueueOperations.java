@@ -99,8 +99,8 @@ final class WaitQueueOperations {
 			return CompletableFuture.completedFuture(true);
 		}
 		CompletableFuture<Boolean> synced = this.operations.sync(this.path.queue());
-		CompletableFuture<Children> read = synced
-			.thenCombine(WaitQueueOrder.read(this.operations, this.path.queue()), (ready, entries) -> entries);
+		CompletableFuture<Children> read = synced.thenCombine(WaitQueueOrder.read(this.operations, this.path.queue()),
+				(ready, entries) -> entries);
 		return this.deadline.await(read).thenCompose((entries) -> adoptFirst(entries.names()));
 	}
 

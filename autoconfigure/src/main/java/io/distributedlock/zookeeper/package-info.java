@@ -140,11 +140,12 @@
  * that version refuses the process that has become the head meanwhile, which reads the
  * queue again. If the queue was removed in between, by its {@code czxid}, or the process
  * was passed over before it had read its position, the entry goes to the end.</li>
- * <li><strong>Share.</strong> {@code multi(create of the container, create of the share)},
- * from a queue entry contended as a lock node. Where shares are held and no process
- * waits, or from the head of the queue, {@code create} of the share alone; if there are
- * more than the limit then, the czxids of all decide which stay. The head watches the
- * children too. Release: {@code multi(delete of the share, delete of the container
+ * <li><strong>Share.</strong>
+ * {@code multi(create of the container, create of the share)}, from a queue entry
+ * contended as a lock node. Where shares are held and no process waits, or from the head
+ * of the queue, {@code create} of the share alone; if there are more than the limit then,
+ * the czxids of all decide which stay. The head watches the children too. Release:
+ * {@code multi(delete of the share, delete of the container
  * expecting 0)}. {@code NOTEMPTY}: {@code delete} of the share. {@code BADVERSION}, and
  * the last one: {@code multi(delete of the share, delete of the container, create of a
  * lock node, setData twice)}, which is reserved then. An empty container is used by a

@@ -109,8 +109,7 @@ class ForcedReleaseTests {
 		assertThat(release(this.other, lease.fencingToken()).outcome()).isEqualTo(Outcome.RELEASED);
 		assertThat(release(this.other, lease.fencingToken()).outcome()).isEqualTo(Outcome.STALE_TOKEN);
 		own.ensureHeld();
-		assertThat(endpoint(this.other).lock(this.other.name(), KEY.encoded()).held())
-			.extracting((held) -> held.mode())
+		assertThat(endpoint(this.other).lock(this.other.name(), KEY.encoded()).held()).extracting((held) -> held.mode())
 			.containsExactly(LockMode.SHARED);
 		own.close();
 		assertThat(this.other.template().tryAcquire(request())).isNotNull().satisfies(LockLease::close);

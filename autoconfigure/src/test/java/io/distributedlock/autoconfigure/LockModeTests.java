@@ -79,7 +79,9 @@ class LockModeTests {
 		assertRefused(this.local, SharedWithMinHold.class, LockError.INVALID_MIN_HOLD);
 	}
 
-	/** A provider without shares: not a mock, which would change the type for all tests. */
+	/**
+	 * A provider without shares: not a mock, which would change the type for all tests.
+	 */
 	static class PlainProvider implements LockProvider {
 
 		private final LocalLockProvider local = new LocalLockProvider();

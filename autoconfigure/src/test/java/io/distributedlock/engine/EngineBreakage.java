@@ -5,9 +5,9 @@ import java.util.List;
 /**
  * Ways to break the engine, each of which the simulation has to find: it shows that its
  * checks can fail. A name says what goes wrong; the text is replaced in a source of the
- * engine, or of the store of the simulation. What only delays a grant until an offer ends, such as an offer that is not
- * passed on, is no violation to the simulation; {@link HandOffTests} and
- * {@link HandOffModelCheckingTests} find it.
+ * engine, or of the store of the simulation. What only delays a grant until an offer
+ * ends, such as an offer that is not passed on, is no violation to the simulation;
+ * {@link HandOffTests} and {@link HandOffModelCheckingTests} find it.
  *
  * @param name what goes wrong, one line
  * @param type the simple name of the type that is broken
@@ -36,8 +36,7 @@ record EngineBreakage(String name, String type, String text, String replacement)
 			new EngineBreakage("the last handle that keeps a lock does not release it", "Hold",
 					"return KEEPERS.decrementAndGet(this) == 0;", "return KEEPERS.decrementAndGet(this) < 0;"),
 			new EngineBreakage("a loss is told whoever ended the hold", "HeldGrants",
-					"\t\tif (effect == GrantState.LossEffect.HOLD_ENDED) {\n"
-							+ "\t\t\ttellLoss(heldGrant, reason);",
+					"\t\tif (effect == GrantState.LossEffect.HOLD_ENDED) {\n" + "\t\t\ttellLoss(heldGrant, reason);",
 					"\t\tif (effect == GrantState.LossEffect.HOLD_ENDED || reason == LossReason.EXPIRED) {\n"
 							+ "\t\t\ttellLoss(heldGrant, reason);"),
 			new EngineBreakage("no deadline is watched", "ExpiryWatch",

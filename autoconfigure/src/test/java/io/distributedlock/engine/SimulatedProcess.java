@@ -221,12 +221,11 @@ final class SimulatedProcess implements EngineEnvironment {
 
 	/** Whether the only engine of this process has a whole key that it did not end. */
 	boolean hasGrant(LockKey key) {
-		return this.engines.size() == 1
-				&& engine().context()
-					.heldGrants()
-					.all()
-					.stream()
-					.anyMatch((grant) -> grant.key().equals(key) && grant.mode() == LockMode.EXCLUSIVE);
+		return this.engines.size() == 1 && engine().context()
+			.heldGrants()
+			.all()
+			.stream()
+			.anyMatch((grant) -> grant.key().equals(key) && grant.mode() == LockMode.EXCLUSIVE);
 	}
 
 	/**

@@ -54,16 +54,16 @@ public final class ImitatedDatabase implements Driver {
 	}
 
 	private static <T> T proxy(Class<T> type, T target, Map<String, Object> answers) {
-		return type.cast(
-				Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type }, (proxy, method, arguments) -> {
-					Object answer = answers.get(method.getName());
-					try {
-						return (answer != null) ? answer : method.invoke(target, arguments);
-					}
-					catch (InvocationTargetException ex) {
-						throw ex.getTargetException();
-					}
-				}));
+		return type
+			.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type }, (proxy, method, arguments) -> {
+				Object answer = answers.get(method.getName());
+				try {
+					return (answer != null) ? answer : method.invoke(target, arguments);
+				}
+				catch (InvocationTargetException ex) {
+					throw ex.getTargetException();
+				}
+			}));
 	}
 
 	@Override

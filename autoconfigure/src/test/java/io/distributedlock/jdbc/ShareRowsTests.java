@@ -131,8 +131,8 @@ class ShareRowsTests {
 		});
 		JdbcTemplate jdbc = new JdbcTemplate(database);
 		assertThat(jdbc.queryForObject("SELECT COUNT(*) FROM distributed_lock_share", Integer.class)).isZero();
-		assertThat(jdbc.queryForObject("SELECT COUNT(*) FROM distributed_lock WHERE owner LIKE 'shared%'",
-				Integer.class))
+		assertThat(
+				jdbc.queryForObject("SELECT COUNT(*) FROM distributed_lock WHERE owner LIKE 'shared%'", Integer.class))
 			.isZero();
 	}
 
@@ -153,8 +153,9 @@ class ShareRowsTests {
 		Map<LockGrant, Duration> leases = new HashMap<>();
 		grants.forEach((grant) -> leases.put(grant, Duration.ofMinutes(2)));
 		Map<LockGrant, RenewalOutcome> outcomes = answer(process.renew(leases, TIMEOUT));
-		assertThat(outcomes).hasSize(18).allSatisfy((grant, outcome) -> assertThat(outcome)
-			.isEqualTo((grant == released) ? RenewalOutcome.NOT_HELD : RenewalOutcome.RENEWED));
+		assertThat(outcomes).hasSize(18)
+			.allSatisfy((grant, outcome) -> assertThat(outcome)
+				.isEqualTo((grant == released) ? RenewalOutcome.NOT_HELD : RenewalOutcome.RENEWED));
 		assertThat(process.find(LockKey.of("key1"), TIMEOUT).orElseThrow().holder().remaining())
 			.isGreaterThan(Duration.ofSeconds(90));
 	}

@@ -37,8 +37,7 @@ class SweeperTests {
 
 	private static JdbcLockProvider provider(String url, String user, LockTimer timer) {
 		return new JdbcLockProvider(LockDataSource.connect(url, user, "", null, 2, Duration.ofSeconds(5)),
-				new JdbcLockSettings("app", JdbcLockSettings.DEFAULT_TABLE, Duration.ofSeconds(1), false),
-				timer);
+				new JdbcLockSettings("app", JdbcLockSettings.DEFAULT_TABLE, Duration.ofSeconds(1), false), timer);
 	}
 
 	@Test

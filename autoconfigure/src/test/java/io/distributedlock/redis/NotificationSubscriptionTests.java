@@ -74,9 +74,10 @@ class NotificationSubscriptionTests {
 	@Test
 	void subscriptionThatIsConfirmedAfterItsEndIsAbandonedAgain() throws Exception {
 		LateConnection late = new LateConnection();
-		NotificationSubscription ending = new NotificationSubscription(() -> late, List.of("channel"), (channel, message) -> {
-		}, () -> {
-		}, this.timer);
+		NotificationSubscription ending = new NotificationSubscription(() -> late, List.of("channel"),
+				(channel, message) -> {
+				}, () -> {
+				}, this.timer);
 		ending.begin();
 		late.subscribing.await();
 		ending.close();

@@ -115,8 +115,7 @@ interface SharedContract extends ContractSupport {
 		ContractProcess reader = process();
 		LockGrant share = reader.acquireShare(key, unlimited());
 		for (boolean asShare : new boolean[] { true, false }) {
-			LockGrant stranger = new LockGrant(key, OwnerId.random().ofShare(asShare), share.order(),
-					share.validity());
+			LockGrant stranger = new LockGrant(key, OwnerId.random().ofShare(asShare), share.order(), share.validity());
 			assertThat(reader.release(stranger)).isEqualTo(ReleaseOutcome.NOT_HELD);
 			assertThat(reader.renew(stranger)).isEqualTo(RenewalOutcome.NOT_HELD);
 		}

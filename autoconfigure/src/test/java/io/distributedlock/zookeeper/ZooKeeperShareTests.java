@@ -345,7 +345,9 @@ class ZooKeeperShareTests {
 		return new String(packet, StandardCharsets.ISO_8859_1);
 	}
 
-	/** A process that attempts when the test says so; a limit of 0 is an exclusive one. */
+	/**
+	 * A process that attempts when the test says so; a limit of 0 is an exclusive one.
+	 */
 	private final class Process {
 
 		private final ZooKeeperLockProvider provider;

@@ -492,8 +492,8 @@ final class KeyContest {
 	 */
 	void end() {
 		if (this.contender != null) {
-			this.mutex.followFirst(
-					this.engine.pendingReleases().end(this.queue.shareKey, this.contender, this.enqueued));
+			this.mutex
+				.followFirst(this.engine.pendingReleases().end(this.queue.shareKey, this.contender, this.enqueued));
 		}
 	}
 

@@ -41,8 +41,7 @@ final class KeyShares {
 	/** Creates the contender of a queue, for shares or for the whole key. */
 	static LockContender newContender(KeyQueue queue) {
 		KeyShares shares = queue.shares;
-		return (shares != null)
-				? queue.engine().provider().newShareContender(queue.key, shares.limit, queue::notified)
+		return (shares != null) ? queue.engine().provider().newShareContender(queue.key, shares.limit, queue::notified)
 				: queue.engine().provider().newContender(queue.key, queue::notified);
 	}
 

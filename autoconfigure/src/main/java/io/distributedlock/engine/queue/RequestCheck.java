@@ -101,8 +101,9 @@ public final class RequestCheck {
 		LockKey shared = (request.mode() == LockMode.EXCLUSIVE) ? outer.firstShare() : null;
 		if (shared != null) {
 			throw new LockConfigurationException(LockError.EXCLUSIVE_INSIDE_SHARED,
-					"A nested request wants lock '" + shared + "' exclusively, but the enclosing call holds it in the mode "
-							+ outer.mode(shared) + ": it would wait for itself",
+					"A nested request wants lock '" + shared
+							+ "' exclusively, but the enclosing call holds it in the mode " + outer.mode(shared)
+							+ ": it would wait for itself",
 					"Request it exclusively in the enclosing call, or after that has released it");
 		}
 		Duration minHold = request.minHold();

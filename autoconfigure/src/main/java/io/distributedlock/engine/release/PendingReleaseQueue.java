@@ -85,7 +85,8 @@ public final class PendingReleaseQueue {
 	private final Set<PendingRelease> others = new LinkedHashSet<>();
 
 	/**
-	 * The entries that are withdrawals, by their {@link ShareKey}; changed under the lock.
+	 * The entries that are withdrawals, by their {@link ShareKey}; changed under the
+	 * lock.
 	 */
 	private final ConcurrentMap<Object, PendingRelease> withdrawals = new ConcurrentHashMap<>();
 

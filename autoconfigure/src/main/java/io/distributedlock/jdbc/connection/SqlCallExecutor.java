@@ -249,8 +249,8 @@ public final class SqlCallExecutor implements AutoCloseable {
 			// Hikari closes a connection whose driver has no bound of reads.
 			boolean asked = DatabaseKind.isAsked(DatabaseKind.requireProduct(connection));
 			long leftMillis = Math.max(TimeUnit.NANOSECONDS.toMillis(deadline.remainingNanos()), 1);
-			int found = asked
-					? SessionDataSource.boundReads(connection, (int) Math.min(leftMillis, Integer.MAX_VALUE)) : 0;
+			int found = asked ? SessionDataSource.boundReads(connection, (int) Math.min(leftMillis, Integer.MAX_VALUE))
+					: 0;
 			try {
 				known = DatabaseKind.of(connection).dialect(this.table);
 				if (!connection.getAutoCommit()) {

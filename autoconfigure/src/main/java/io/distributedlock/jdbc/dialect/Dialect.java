@@ -409,7 +409,9 @@ public abstract class Dialect {
 	void notifyFirst(Connection connection, String key) throws SQLException {
 	}
 
-	/** Returns an error as that of a row that was locked for too long, if it may be so. */
+	/**
+	 * Returns an error as that of a row that was locked for too long, if it may be so.
+	 */
 	SQLException rowLocked(SQLException ex) {
 		return ex;
 	}

@@ -223,10 +223,11 @@ final class PortableDialect extends Dialect {
 		/** Derby's own clock is in the time zone of its process. */
 		DERBY(null, "{table}_clock() * 1000", "VALUES 1"),
 
-		ORACLE("Oracle", """
-				TRUNC(EXTRACT(DAY FROM {sinceEpoch}) * 86400000000 + EXTRACT(HOUR FROM {sinceEpoch}) * 3600000000
-					+ EXTRACT(MINUTE FROM {sinceEpoch}) * 60000000 + EXTRACT(SECOND FROM {sinceEpoch}) * 1000000)"""
-			.replace("{sinceEpoch}", "(SYS_EXTRACT_UTC(SYSTIMESTAMP) - TIMESTAMP '1970-01-01 00:00:00')"),
+		ORACLE("Oracle",
+				"""
+						TRUNC(EXTRACT(DAY FROM {sinceEpoch}) * 86400000000 + EXTRACT(HOUR FROM {sinceEpoch}) * 3600000000
+							+ EXTRACT(MINUTE FROM {sinceEpoch}) * 60000000 + EXTRACT(SECOND FROM {sinceEpoch}) * 1000000)"""
+					.replace("{sinceEpoch}", "(SYS_EXTRACT_UTC(SYSTIMESTAMP) - TIMESTAMP '1970-01-01 00:00:00')"),
 				"SELECT 1 FROM DUAL"),
 
 		SQLSERVER("SQL Server", "DATEDIFF_BIG(MICROSECOND, '1970-01-01', SYSUTCDATETIME())", "SELECT 1"),

@@ -192,8 +192,7 @@ public final class ShareStatements {
 	public boolean release(Connection connection, String key, String owner) throws SQLException {
 		return inTransaction(connection, () -> {
 			LockRow row = lock(connection, key);
-			if (row == null || !row.isShared()
-					|| update(connection, DELETE, this.dialect.stored(key), owner) == 0) {
+			if (row == null || !row.isShared() || update(connection, DELETE, this.dialect.stored(key), owner) == 0) {
 				return false;
 			}
 			Shares left = count(connection, key, owner, row);
@@ -215,17 +214,17 @@ public final class ShareStatements {
 	 */
 	public List<RenewalOutcome> renew(Connection connection, List<Renewal> renewals) throws SQLException {
 		return inTransaction(connection, () -> {
-			Set<String> locked = new HashSet<>(Sql.query(connection,
-					in(LOCK_SHARED, renewals) + " ORDER BY lock_key FOR UPDATE SKIP LOCKED",
-					(row) -> this.dialect.key(row, 1), keys(renewals)));
+			Set<String> locked = new HashSet<>(
+					Sql.query(connection, in(LOCK_SHARED, renewals) + " ORDER BY lock_key FOR UPDATE SKIP LOCKED",
+							(row) -> this.dialect.key(row, 1), keys(renewals)));
 			Map<Long, List<Renewal>> byLease = renewals.stream()
 				.filter((renewal) -> locked.contains(renewal.key()))
 				.collect(Collectors.groupingBy(Renewal::leaseMicros));
 			for (Map.Entry<Long, List<Renewal>> same : byLease.entrySet()) {
 				Sql.update(connection, any(EXTEND, same.getValue()), owners(same.getValue(), same.getKey()));
 			}
-			Set<String> held = new HashSet<>(Sql.query(connection, any(STILL_HELD, renewals),
-					(row) -> row.getString(1), owners(renewals)));
+			Set<String> held = new HashSet<>(
+					Sql.query(connection, any(STILL_HELD, renewals), (row) -> row.getString(1), owners(renewals)));
 			List<Renewal> renewed = byLease.values().stream().flatMap(Collection::stream).toList();
 			if (!renewed.isEmpty()) {
 				Sql.update(connection, in(FIT_ENDS, renewed), keys(renewed));

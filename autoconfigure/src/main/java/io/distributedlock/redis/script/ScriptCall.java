@@ -51,8 +51,7 @@ public record ScriptCall(Script script, byte[][] keys, byte[][] arguments) {
 
 	/** Whether, by this reply, the call granted a lock or may have renewed one. */
 	public boolean hasGrantedOrRenewed(List<?> reply) {
-		return this.script == Script.RENEW
-				|| (isAttempt() && !Long.valueOf(Script.NOT_GRANTED).equals(reply.get(0)));
+		return this.script == Script.RENEW || (isAttempt() && !Long.valueOf(Script.NOT_GRANTED).equals(reply.get(0)));
 	}
 
 }

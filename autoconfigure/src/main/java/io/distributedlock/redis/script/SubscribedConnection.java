@@ -10,8 +10,8 @@ import java.util.function.BiConsumer;
 public interface SubscribedConnection {
 
 	/**
-	 * Subscribes to channels. Returns when the server has confirmed it, or, with a
-	 * client that blocks, when the subscription has ended.
+	 * Subscribes to channels. Returns when the server has confirmed it, or, with a client
+	 * that blocks, when the subscription has ended.
 	 * @param onSubscribed runs each time the server has confirmed all; must not block
 	 * @param onMessage receives the channel and the text of each message; must not block
 	 * @throws RuntimeException if the subscription fails, or ends by a failure

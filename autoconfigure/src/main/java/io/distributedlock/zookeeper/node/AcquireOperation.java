@@ -194,12 +194,11 @@ public final class AcquireOperation {
 			steps.add(Op.delete(entryNode, -1));
 		}
 		CompletableFuture<Long> created = multi(steps);
-		CompletableFuture<Long> sent = limited
-				? created.thenCombine(operations.childCount(NodePaths.parent(this.lockNode)),
-						(czxid, shares) -> (czxid > 0 && shares > limit) ? giveBackBeyond(limit, czxid)
-								: CompletableFuture.completedFuture(czxid))
-					.thenCompose((next) -> next)
-				: created;
+		CompletableFuture<Long> sent = limited ? created
+			.thenCombine(operations.childCount(NodePaths.parent(this.lockNode)),
+					(czxid, shares) -> (czxid > 0 && shares > limit) ? giveBackBeyond(limit, czxid)
+							: CompletableFuture.completedFuture(czxid))
+			.thenCompose((next) -> next) : created;
 		return await(entry, entryNode, steps, sent);
 	}
 

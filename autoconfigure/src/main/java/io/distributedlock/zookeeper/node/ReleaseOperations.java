@@ -117,13 +117,11 @@ public final class ReleaseOperations {
 		steps.addAll(List.of(Op.delete(lockNode, -1), operations.createStep(lockNode),
 				ZooKeeperOperations.touchStep(lockNode, LockNodeState.HELD.version()),
 				ZooKeeperOperations.touchStep(lockNode, LockNodeState.CONTENDED.version())));
-		return operations.multi(steps)
-			.thenCombine(waiting(node), (results, number) -> {
-				Code refusal = ZooKeeperOperations.refusal(results);
-				return (refusal != null) ? endRelease(node, refusal)
-						: completeReservation(node.reservation(ZooKeeperOperations.written(results)), number);
-			})
-			.thenCompose((next) -> next);
+		return operations.multi(steps).thenCombine(waiting(node), (results, number) -> {
+			Code refusal = ZooKeeperOperations.refusal(results);
+			return (refusal != null) ? endRelease(node, refusal)
+					: completeReservation(node.reservation(ZooKeeperOperations.written(results)), number);
+		}).thenCompose((next) -> next);
 	}
 
 	/** Ends the release of a share whose transaction was answered. */
@@ -139,8 +137,9 @@ public final class ReleaseOperations {
 		CompletableFuture<Boolean> deleted = operations.delete(share, -1);
 		// The others may have found this one in the container, as this has found them.
 		return operations.childCount(NodePaths.parent(share))
-			.thenCombine(deleted, (others, done) -> (others > 0) ? CompletableFuture.completedFuture(true)
-					: reserveLast(node, operations.createStep(share), Op.delete(share, -1)))
+			.thenCombine(deleted,
+					(others, done) -> (others > 0) ? CompletableFuture.completedFuture(true)
+							: reserveLast(node, operations.createStep(share), Op.delete(share, -1)))
 			.thenCompose((next) -> next.thenApply((reserved) -> true))
 			.exceptionallyCompose(ReleaseOperations::missing);
 	}

@@ -53,7 +53,9 @@ class UnknownDatabaseTests {
 			});
 	}
 
-	/** The statements of Oracle fail on H2: the start then goes on to the first of them. */
+	/**
+	 * The statements of Oracle fail on H2: the start then goes on to the first of them.
+	 */
 	@Test
 	void databaseWithoutTestsNeedsAProperty(CapturedOutput output) {
 		ApplicationContextRunner oracle = this.runner

@@ -43,8 +43,7 @@ class UntestedDialectTests {
 				.replaceAll("BX('[^']*')", "X$1")
 				.replaceAll("0x(\\w+)", "X'$1'");
 			ScriptUtils.executeSqlScript(connection, new ByteArrayResource(script.getBytes()));
-			assertThat(TableShape.read(connection, dialect))
-				.isEqualTo(new TableShape(List.of(), true, true));
+			assertThat(TableShape.read(connection, dialect)).isEqualTo(new TableShape(List.of(), true, true));
 			dialect.checkWritable(connection);
 			assertThat(dialect.readStatus(connection).format()).isEqualTo(2);
 			assertThatLocksAreRenewedListedAndSwept(connection, dialect);
@@ -55,11 +54,12 @@ class UntestedDialectTests {
 	private static void assertThatLocksAreRenewedListedAndSwept(Connection connection, Dialect dialect)
 			throws SQLException {
 		String owner = LockRow.heldBy(OwnerId.random());
-		assertThat(dialect.attempt(connection, new RowAttempt("app:a", owner, 60_000_000, "host", "p", false, null),
-				true))
+		assertThat(
+				dialect.attempt(connection, new RowAttempt("app:a", owner, 60_000_000, "host", "p", false, null), true))
 			.satisfies((row) -> assertThat(row.isHeldBy(owner)).isTrue());
-		assertThat(dialect.renew(connection, List.of(new Renewal("app:a", owner, 90_000_000),
-				new Renewal("app:a", LockRow.heldBy(OwnerId.random()), 90_000_000))))
+		assertThat(dialect.renew(connection,
+				List.of(new Renewal("app:a", owner, 90_000_000),
+						new Renewal("app:a", LockRow.heldBy(OwnerId.random()), 90_000_000))))
 			.containsExactly(RenewalOutcome.RENEWED, RenewalOutcome.NOT_HELD);
 		assertThat(dialect.readHeld(connection, "app:", "app;", 10)).singleElement()
 			.satisfies((held) -> assertThat(held.key()).isEqualTo("app:a"));

@@ -20,7 +20,8 @@ class ScriptTests {
 
 	static Stream<Script> scripts() {
 		return Stream.of(Script.ATTEMPT, Script.ATTEMPT_SHARE, Script.RELEASE, Script.RELEASE_SHARE, Script.KEEP,
-				Script.WITHDRAW, Script.EXPIRE_RESERVATION, Script.RENEW, Script.CHECK, Script.SERVER, Script.PROBE, Script.HEALTH, Script.INSPECT);
+				Script.WITHDRAW, Script.EXPIRE_RESERVATION, Script.RENEW, Script.CHECK, Script.SERVER, Script.PROBE,
+				Script.HEALTH, Script.INSPECT);
 	}
 
 	/**
