@@ -17,12 +17,12 @@ import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockException;
 import io.distributedlock.LockProviderException;
-import io.distributedlock.jdbc.connection.SqlCall.Compensation;
 import io.distributedlock.jdbc.connection.SqlCall;
+import io.distributedlock.jdbc.connection.SqlCall.Compensation;
 import io.distributedlock.jdbc.connection.SqlCallExecutor;
+import io.distributedlock.jdbc.dialect.Dialect;
 import io.distributedlock.jdbc.dialect.Dialect.Renewal;
 import io.distributedlock.jdbc.dialect.Dialect.TableStatus;
-import io.distributedlock.jdbc.dialect.Dialect;
 import io.distributedlock.jdbc.dialect.LockRow;
 import io.distributedlock.jdbc.dialect.RowAttempt;
 import io.distributedlock.jdbc.dialect.ShareStatements;
@@ -161,6 +161,11 @@ public final class LockTable {
 	 */
 	private LockRow write(Connection connection, Dialect dialect, RowAttempt attempt, Deadline deadline)
 			throws SQLException {
+		if (attempt.isShare() && !dialect.supportsRowLocks()) {
+			throw new LockConfigurationException(LockError.MODE_UNSUPPORTED,
+					"Lock '" + attempt.key() + "' is shared, but shares were not run on this database",
+					"Request the lock exclusively, or keep it in a store that has shares (docs/choosing-a-store.md)");
+		}
 		boolean expectsFree = attempt.sinceMicros() == null && !isLikelyBusy(attempt.key());
 		while (true) {
 			try {

@@ -13,8 +13,8 @@ import io.micrometer.observation.ObservationConvention;
 
 import io.distributedlock.FencingToken;
 import io.distributedlock.LockKey;
-import io.distributedlock.LockMode;
 import io.distributedlock.LockLostException;
+import io.distributedlock.LockMode;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.provider.AcquireOutcome;
 

@@ -3,8 +3,8 @@ package io.distributedlock.provider;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
-import io.distributedlock.LockMode;
 import io.distributedlock.LockListener;
+import io.distributedlock.LockMode;
 import io.distributedlock.LossReason;
 
 /**

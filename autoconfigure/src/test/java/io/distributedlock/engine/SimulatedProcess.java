@@ -10,8 +10,8 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
-import io.distributedlock.LockMode;
 import io.distributedlock.LockListener;
+import io.distributedlock.LockMode;
 import io.distributedlock.LockSnapshot;
 import io.distributedlock.engine.concurrent.EngineEnvironment;
 import io.distributedlock.engine.concurrent.Nanos;

@@ -1,7 +1,14 @@
 package io.distributedlock.jdbc;
 
+import org.junit.jupiter.api.Test;
+
+import io.distributedlock.LockConfigurationException;
+import io.distributedlock.LockKey;
+import io.distributedlock.LockRequest;
 import io.distributedlock.testkit.LockProviderContract;
 import io.distributedlock.testkit.LockProviderFixture;
+
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 class HsqldbLockProviderContractTests extends LockProviderContract {
 
@@ -10,6 +17,15 @@ class HsqldbLockProviderContractTests extends LockProviderContract {
 	@Override
 	protected LockProviderFixture createFixture() {
 		return new JdbcFixture(DATABASE);
+	}
+
+	@Test
+	void shareIsRefused() {
+		LockKey key = freshKey();
+		LockRequest request = LockRequest.of(key).shared();
+		assertThatExceptionOfType(LockConfigurationException.class)
+			.isThrownBy(() -> process().locks().execute(request, () -> "never"))
+			.withMessageContaining("DL-629");
 	}
 
 }

@@ -79,6 +79,11 @@ public class JdbcFixture implements LockProviderFixture {
 	}
 
 	@Override
+	public boolean hasShares() {
+		return this.dialect.supportsRowLocks();
+	}
+
+	@Override
 	public Optional<StoreFaults> faults() {
 		return Optional.ofNullable(this.faults);
 	}

@@ -19,9 +19,9 @@ import org.junit.jupiter.api.Test;
 
 import io.distributedlock.FencingToken;
 import io.distributedlock.LockKey;
-import io.distributedlock.LockMode;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockLostException;
+import io.distributedlock.LockMode;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.LossReason;

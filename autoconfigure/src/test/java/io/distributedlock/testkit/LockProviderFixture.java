@@ -89,6 +89,14 @@ public interface LockProviderFixture extends AutoCloseable {
 	}
 
 	/**
+	 * Returns whether the store grants shares if its provider does.
+	 * @return {@code true} unless overridden
+	 */
+	default boolean hasShares() {
+		return true;
+	}
+
+	/**
 	 * Returns whether attempts at the same moment may refuse each other, so that none of
 	 * them is granted, as those that split a quorum do.
 	 * @return {@code false} unless overridden

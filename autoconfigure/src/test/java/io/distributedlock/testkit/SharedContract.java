@@ -33,7 +33,7 @@ import static org.awaitility.Awaitility.await;
 interface SharedContract extends ContractSupport {
 
 	private boolean supports(LockMode mode) {
-		return process().provider().supports(mode);
+		return fixture().hasShares() && process().provider().supports(mode);
 	}
 
 	private static int unlimited() {

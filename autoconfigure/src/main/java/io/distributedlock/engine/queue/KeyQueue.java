@@ -27,8 +27,7 @@ import io.distributedlock.provider.LockGrant;
  * <p>
  * Invariants: there is at most one attempt and at most one grant, and never both; while
  * there is neither, or the grant is offered, the head of the waiters is signalled, or
- * knows when it is due; one without waiters, attempt, grant and shares is closed for
- * good.
+ * knows when it is due; a queue that has none of all these, and no shares, is closed.
  */
 final class KeyQueue implements GrantQueue {
 

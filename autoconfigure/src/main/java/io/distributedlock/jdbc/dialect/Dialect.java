@@ -7,8 +7,6 @@ import java.sql.SQLException;
 import java.sql.Types;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -259,15 +257,6 @@ public abstract class Dialect {
 		return Sql.update(connection, sql(SWEEP), connection.createArrayOf(keyType(), stored), retentionMicros);
 	}
 
-	/** Deletes rows by a template that ends before the first of their keys. */
-	final int sweepIn(Connection connection, String template, List<String> keys, long retentionMicros)
-			throws SQLException {
-		String sql = sql(template) + String.join(",", Collections.nCopies(keys.size(), "?")) + ")";
-		@Nullable Object[] arguments = new Object[keys.size() + 1];
-		Arrays.setAll(arguments, (i) -> (i == 0) ? (Object) retentionMicros : stored(keys.get(i - 1)));
-		return Sql.update(connection, sql, arguments);
-	}
-
 	/** Returns the arrays of the keys, the owners and the leases of a batch. */
 	final Object[] arrays(Connection connection, List<Renewal> renewals) throws SQLException {
 		Object[] keys = renewals.stream().map((renewal) -> stored(renewal.key())).toArray();
@@ -402,10 +391,7 @@ public abstract class Dialect {
 				retentionMicros, stored(after), limit);
 	}
 
-	/**
-	 * Notifies contenders that the first of them may have a share, where the database has
-	 * notifications.
-	 */
+	/** Notifies contenders that the first of them may have a share. */
 	void notifyFirst(Connection connection, String key) throws SQLException {
 	}
 

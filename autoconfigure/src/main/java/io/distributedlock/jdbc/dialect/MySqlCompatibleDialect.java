@@ -130,7 +130,7 @@ abstract class MySqlCompatibleDialect extends Dialect {
 
 	@Override
 	public final int sweep(Connection connection, List<String> keys, long retentionMicros) throws SQLException {
-		return sweepIn(connection, SWEEP, keys, retentionMicros);
+		return Sql.updateIn(connection, sql(SWEEP), retentionMicros, keys.stream().map(this::stored).toList());
 	}
 
 }

@@ -212,7 +212,7 @@ final class PortableDialect extends Dialect {
 
 	@Override
 	public int sweep(Connection connection, List<String> keys, long retentionMicros) throws SQLException {
-		return sweepIn(connection, SWEEP, keys, retentionMicros);
+		return Sql.updateIn(connection, sql(SWEEP), retentionMicros, keys.stream().map(this::stored).toList());
 	}
 
 	/** What differs between the databases. */

@@ -10,6 +10,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
@@ -53,6 +54,14 @@ public final class Sql {
 			bind(statement, arguments);
 			return statement.executeUpdate();
 		}
+	}
+
+	/** Executes an update that ends before the first of the keys in its list. */
+	static int updateIn(Connection connection, String sql, Object argument, List<Object> keys) throws SQLException {
+		List<Object> arguments = new ArrayList<>(List.of(argument));
+		arguments.addAll(keys);
+		return update(connection, sql + String.join(",", Collections.nCopies(keys.size(), "?")) + ")",
+				arguments.toArray());
 	}
 
 	/** Executes an update for several rows, and returns how many each has changed. */
