@@ -23,7 +23,8 @@ public final class ImitatedDatabase implements Driver {
 
 	private static final ImitatedDatabase DRIVER = new ImitatedDatabase();
 
-	private ImitatedDatabase() {
+	/** Pools create a driver that is given by its name. */
+	public ImitatedDatabase() {
 	}
 
 	/**
