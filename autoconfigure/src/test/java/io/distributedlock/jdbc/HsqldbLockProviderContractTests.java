@@ -23,8 +23,7 @@ class HsqldbLockProviderContractTests extends LockProviderContract {
 	void shareIsRefused() {
 		LockKey key = freshKey();
 		LockRequest request = LockRequest.of(key).shared();
-		assertThatExceptionOfType(LockConfigurationException.class)
-			.isThrownBy(() -> process().locks().execute(request, () -> "never"))
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> process().locks().acquire(request))
 			.withMessageContaining("DL-629");
 	}
 

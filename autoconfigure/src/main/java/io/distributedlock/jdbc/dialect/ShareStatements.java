@@ -100,7 +100,7 @@ public final class ShareStatements {
 		LockRow row = null;
 		while (row == null) {
 			try {
-				row = inTransaction(connection, () -> attemptIn(connection, attempt));
+				row = this.<@Nullable LockRow>inTransaction(connection, () -> attemptIn(connection, attempt));
 			}
 			catch (SQLException ex) {
 				throw this.dialect.rowLocked(ex);
