@@ -74,7 +74,9 @@ public class JdbcFixture implements LockProviderFixture {
 		this.dialect = database.dialect();
 		this.now = DialectSql.clock(this.dialect);
 		this.jdbc.update("DELETE FROM distributed_lock WHERE holder IS NOT NULL");
-		this.jdbc.update("DELETE FROM distributed_lock_share");
+		if (hasShares()) {
+			this.jdbc.update("DELETE FROM distributed_lock_share");
+		}
 		this.faults = (faults != null) ? faults.apply(this) : null;
 	}
 
@@ -150,11 +152,12 @@ public class JdbcFixture implements LockProviderFixture {
 	@Override
 	public long heldEntries() {
 		Long entries = this.jdbc.queryForObject("""
-				SELECT (SELECT count(*) FROM distributed_lock_share WHERE expires_at > {now}) + count(*)
-				FROM distributed_lock WHERE (owner NOT LIKE 'free%' AND expires_at > {now})
+				SELECT {shares} + count(*) FROM distributed_lock WHERE (owner NOT LIKE 'free%' AND expires_at > {now})
 				OR (first_waiter NOT LIKE '.%' AND first_waiter_until > {now})
-				OR (second_waiter NOT LIKE '.%' AND second_waiter_until > {now})""".replace("{now}", this.now),
-				Long.class);
+				OR (second_waiter NOT LIKE '.%' AND second_waiter_until > {now})"""
+			.replace("{shares}",
+					hasShares() ? "(SELECT count(*) FROM distributed_lock_share WHERE expires_at > {now})" : "0")
+			.replace("{now}", this.now), Long.class);
 		return (entries != null) ? entries : -1;
 	}
 
