@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 
 import org.apache.zookeeper.CreateMode;
@@ -121,7 +122,7 @@ class ZooKeeperShareTests {
 		Process writer = new Process(this.proxy);
 		Process rival = new Process();
 		writer.connect();
-		WireFault held = this.proxy.onRequest(request("/probe"), Effect.HOLD);
+		WireFault held = this.proxy.onRequest((packet) -> text(packet).contains("/probe"), Effect.HOLD);
 		CompletableFuture<AttemptResult> attempt = CompletableFuture.supplyAsync(() -> writer.attempt(0, false));
 		await().atMost(PATIENCE).until(() -> held.hits() > 0);
 		LockGrant grant = rival.granted(rival.attempt(0, false));
@@ -136,7 +137,7 @@ class ZooKeeperShareTests {
 		Process writer = new Process(this.proxy);
 		Process rival = new Process();
 		writer.connect();
-		WireFault held = this.proxy.onRequest(request("/probe"), Effect.HOLD);
+		WireFault held = this.proxy.onRequest((packet) -> text(packet).contains("/probe"), Effect.HOLD);
 		CompletableFuture<AttemptResult> attempt = CompletableFuture.supplyAsync(() -> writer.attempt(0, false));
 		await().atMost(PATIENCE).until(() -> held.hits() > 0);
 		LockGrant grant = rival.acquire(2);
@@ -212,6 +213,7 @@ class ZooKeeperShareTests {
 				if (process.attempt(2, false) instanceof AttemptResult.Granted granted) {
 					most.accumulateAndGet(held.incrementAndGet(), Math::max);
 					grants.incrementAndGet();
+					LockSupport.parkNanos(Duration.ofMillis(2).toNanos());
 					held.decrementAndGet();
 					process.release(granted.grant());
 				}
