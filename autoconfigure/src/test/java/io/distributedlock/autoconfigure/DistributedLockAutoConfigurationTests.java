@@ -31,6 +31,7 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockListener;
 import io.distributedlock.LockLostEvent;
+import io.distributedlock.LockMode;
 import io.distributedlock.LockOperations;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
@@ -269,7 +270,7 @@ class DistributedLockAutoConfigurationTests {
 		}).withBean(LockObserver.class, () -> observer).run((context) -> {
 			context.getBean(LockOperations.class).acquire(LockRequest.of(LockKey.of("k"))).close();
 			assertThat(acquired.get(30, SECONDS).keys()).containsExactly(LockKey.of("k"));
-			then(observer).should().onAcquireStart(LockKey.of("k"));
+			then(observer).should().onAcquireStart(LockKey.of("k"), LockMode.EXCLUSIVE);
 		});
 	}
 

@@ -151,13 +151,16 @@ public class JdbcFixture implements LockProviderFixture {
 
 	@Override
 	public long heldEntries() {
-		Long entries = this.jdbc.queryForObject("""
-				SELECT {shares} + count(*) FROM distributed_lock WHERE (owner NOT LIKE 'free%' AND expires_at > {now})
-				OR (first_waiter NOT LIKE '.%' AND first_waiter_until > {now})
-				OR (second_waiter NOT LIKE '.%' AND second_waiter_until > {now})"""
-			.replace("{shares}",
-					hasShares() ? "(SELECT count(*) FROM distributed_lock_share WHERE expires_at > {now})" : "0")
-			.replace("{now}", this.now), Long.class);
+		Long entries = this.jdbc.queryForObject(
+				"""
+						SELECT {shares} + count(*) FROM distributed_lock WHERE (owner NOT LIKE 'free%' AND expires_at > {now})
+						OR (first_waiter NOT LIKE '.%' AND first_waiter_until > {now})
+						OR (second_waiter NOT LIKE '.%' AND second_waiter_until > {now})"""
+					.replace("{shares}",
+							hasShares() ? "(SELECT count(*) FROM distributed_lock_share WHERE expires_at > {now})"
+									: "0")
+					.replace("{now}", this.now),
+				Long.class);
 		return (entries != null) ? entries : -1;
 	}
 

@@ -56,10 +56,10 @@ class LockRowTests {
 	/** As a later version may store it. */
 	@Test
 	void rowInAStateThatIsNotKnownIsBusyUntilItExpires() {
-		LockRow shared = row("shared..:" + LockRow.NONE, 1);
-		assertThat(shared.isAcquirableBy(PROCESS)).isFalse();
-		assertThat(shared.ownerId()).isNull();
-		assertThat(row("shared..:" + LockRow.NONE, 0).isAcquirableBy(PROCESS)).isTrue();
+		LockRow unknown = row("waiting.:" + LockRow.NONE, 1);
+		assertThat(unknown.isAcquirableBy(PROCESS)).isFalse();
+		assertThat(unknown.ownerId()).isNull();
+		assertThat(row("waiting.:" + LockRow.NONE, 0).isAcquirableBy(PROCESS)).isTrue();
 	}
 
 	@Test

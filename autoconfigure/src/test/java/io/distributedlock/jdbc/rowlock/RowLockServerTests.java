@@ -30,6 +30,7 @@ class RowLockServerTests {
 	@Test
 	void severalPrimariesAreRefused() {
 		LockTable table = mock(LockTable.class);
+		given(table.supportsRowLocks(any())).willReturn(true);
 		assertThatNoException().isThrownBy(() -> JdbcRowLockProvider.requireSuitable(table, TIMEOUT));
 		given(table.multiPrimary(any())).willReturn("wsrep_on=ON (Galera)");
 		assertThatExceptionOfType(LockConfigurationException.class)
