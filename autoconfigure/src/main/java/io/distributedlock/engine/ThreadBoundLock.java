@@ -12,7 +12,6 @@ import io.distributedlock.LockContext;
 import io.distributedlock.LockError;
 import io.distributedlock.LockInterruptedException;
 import io.distributedlock.LockKey;
-import io.distributedlock.LockMode;
 import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.engine.grant.EngineLease;
@@ -45,7 +44,7 @@ final class ThreadBoundLock implements Lock {
 	}
 
 	private HoldId id() {
-		return new HoldId(Thread.currentThread(), this.request.keys(), this.request.mode());
+		return new HoldId(Thread.currentThread(), this.request.keys(), this.request.permits());
 	}
 
 	@Override
@@ -201,9 +200,10 @@ final class ThreadBoundLock implements Lock {
 	 *
 	 * @param thread the thread that holds
 	 * @param keys the keys of its lock, sorted
-	 * @param mode the mode of its lock: the one of a nested view joins the other's hold
+	 * @param permits the permits of its lock, 0 for an exclusive one: a nested view of
+	 * others joins the hold
 	 */
-	record HoldId(Thread thread, List<LockKey> keys, LockMode mode) {
+	record HoldId(Thread thread, List<LockKey> keys, int permits) {
 	}
 
 }

@@ -109,9 +109,15 @@ final class LocalLock {
 		return this.holdings.stream()
 			.min(contender.isShare() ? byEnd : byEnd.reversed())
 			.map((holding) -> new AttemptResult.Busy(
-					Duration.ofNanos(Math.min(holding.untilNanos - nowNanos, POLL_BOUND_NANOS)),
+					Duration.ofNanos(Math.min(retryNanos(holding.untilNanos, nowNanos), POLL_BOUND_NANOS)),
 					holding.describeHolder(nowNanos)))
 			.orElseGet(() -> new AttemptResult.Busy(Duration.ofNanos(this.reservedUntilNanos - nowNanos), null));
+	}
+
+	/** A share may be reserved beside others for a process that has died. */
+	private long retryNanos(long untilNanos, long nowNanos) {
+		long held = untilNanos - nowNanos;
+		return (this.reserved != null) ? Math.min(this.reservedUntilNanos - nowNanos, held) : held;
 	}
 
 	private static AttemptResult granted(LocalAttempt attempt, Holding holding, long nowNanos) {

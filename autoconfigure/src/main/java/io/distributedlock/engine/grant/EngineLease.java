@@ -111,10 +111,13 @@ public final class EngineLease implements LockLease, ObserverScope.Source {
 		return null;
 	}
 
-	/** Returns the first key of which this is a share, or {@code null} for none. */
-	public @Nullable LockKey firstShare() {
+	/**
+	 * Returns the first key of which this is a share with more permits than wanted, or
+	 * {@code null} for none. An exclusive hold has none, and keeps everybody else away.
+	 */
+	public @Nullable LockKey firstWeaker(int permits) {
 		for (int i = 0; i < size(); i++) {
-			if (part(i).hold.heldGrant().mode() != LockMode.EXCLUSIVE) {
+			if (part(i).hold.heldGrant().permits() > permits) {
 				return part(i).hold.key();
 			}
 		}

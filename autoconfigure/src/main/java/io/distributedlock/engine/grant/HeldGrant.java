@@ -168,6 +168,11 @@ public class HeldGrant extends GrantState {
 		return this.terms.mode();
 	}
 
+	/** Returns the most shares that there may be with this one, 0 for the whole key. */
+	int permits() {
+		return this.terms.permits();
+	}
+
 	/** Begins a hold whose request waits for further keys, without an end of its own. */
 	public void beginPart() {
 		this.holdUntilNanos = this.grantedNanos + Nanos.NEVER;

@@ -48,7 +48,7 @@ public final class SharedGrant extends HeldGrant {
 
 	/**
 	 * Adds a hold, unless the last one has left or the grant was lost.
-	 * @return whether the hold has the grant
+	 * @return whether the hold has the grant, or was told that it is lost
 	 */
 	public boolean join(GrantHandle hold) {
 		// Before the look at the state: whoever loses the grant after it tells this hold.
@@ -56,8 +56,7 @@ public final class SharedGrant extends HeldGrant {
 		if (isCurrent() && this.count.getAndUpdate((present) -> (present > 0) ? present + 1 : 0) > 0) {
 			return true;
 		}
-		this.holds.remove(hold);
-		return false;
+		return !this.holds.remove(hold, true);
 	}
 
 	@Override

@@ -43,6 +43,14 @@ final class KeyAnswers {
 		return this.count != waiter.answersAtArrival;
 	}
 
+	/**
+	 * Returns how a waiter ends that no attempt has reached in time: others of the
+	 * process may have been granted shares since it came.
+	 */
+	RequestOutcome end(KeyRequest waiter, LockProviderException unanswered) {
+		return areNewFor(waiter) ? new RequestOutcome.Busy(null) : new RequestOutcome.Failed(unanswered);
+	}
+
 	/** Adds a waiter that ends with the next answer. */
 	void addOverdue(KeyRequest waiter) {
 		if (waiter.overdue) {

@@ -333,7 +333,7 @@ final class KeyContest {
 			}
 		}
 		catch (RuntimeException | Error ex) {
-			if (this.queue.grant() != null) {
+			if (this.queue.grant() != null || current.isGiven()) {
 				throw ex;
 			}
 			// An answer that cannot be used is none: what was granted is released.

@@ -181,7 +181,7 @@ final class KeyQueue implements GrantQueue {
 			return end(request, known);
 		}
 		if (request.budget().isOver(now)) {
-			return end(request, new RequestOutcome.Failed(contest().unanswered()));
+			return end(request, contest().answers().end(request, contest().unanswered()));
 		}
 		StoreAttempt attempt = attempt();
 		if (attempt != null && attempt.isPrepared() && request.mayBlock()) {
@@ -353,7 +353,7 @@ final class KeyQueue implements GrantQueue {
 		this.mutex.follow(() -> next.begin(hold));
 		this.grant = (this.shares != null) ? null : held;
 		// The requester is told by the hold that begins, and enters no queue.
-		current.leaveToQueue();
+		current.give();
 		contest().recordGrant();
 		removeHolder(next);
 		if (this.shares != null) {

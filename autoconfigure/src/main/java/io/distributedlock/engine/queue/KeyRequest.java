@@ -251,7 +251,10 @@ public final class KeyRequest implements RunningRequest {
 	private void refuse(Hold hold, Throwable failure) {
 		hold.heldGrant().forgetMinHold();
 		try {
-			hold.endWithoutHandOff();
+			// A listener may have closed the handle.
+			if (hold.endKeep()) {
+				hold.endWithoutHandOff();
+			}
 		}
 		finally {
 			complete(new RequestOutcome.Failed(failure));

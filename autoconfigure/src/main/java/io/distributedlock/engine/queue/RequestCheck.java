@@ -74,6 +74,10 @@ public final class RequestCheck {
 		}
 	}
 
+	private static String describe(int permits) {
+		return (permits == 0) ? "exclusively" : "with " + permits + " permits";
+	}
+
 	/**
 	 * Lets a lock that a request has joined be kept for the shortest hold of that request
 	 * too, from now on. The store is told by the next renewal, and with the release.
@@ -91,20 +95,22 @@ public final class RequestCheck {
 	}
 
 	/**
-	 * Refuses what is {@linkplain #requirePossible not possible}, a nested request for
-	 * the whole key inside a share, and one whose shortest hold is longer than that of
-	 * the lock that it joins, which the store keeps as the enclosing call has asked for.
+	 * Refuses what is {@linkplain #requirePossible not possible}, a nested request that
+	 * keeps away others whom the share that it would join lets in, and one whose shortest
+	 * hold is longer than that of the lock that it joins, which the store keeps as the
+	 * enclosing call has asked for.
 	 * @throws LockConfigurationException if it is refused
 	 */
 	public static void requireKeptBy(EngineLease outer, LockRequest request, EngineContext engine) {
 		requirePossible(request, engine);
-		LockKey shared = (request.mode() == LockMode.EXCLUSIVE) ? outer.firstShare() : null;
+		LockKey shared = outer.firstWeaker(request.permits());
 		if (shared != null) {
 			throw new LockConfigurationException(LockError.EXCLUSIVE_INSIDE_SHARED,
-					"A nested request wants lock '" + shared
-							+ "' exclusively, but the enclosing call holds it in the mode " + outer.mode(shared)
-							+ ": it would wait for itself",
-					"Request it exclusively in the enclosing call, or after that has released it");
+					"A nested request wants lock '" + shared + "' " + describe(request.permits())
+							+ ", but the enclosing call holds it in the mode " + outer.mode(shared)
+							+ ", beside more others: it would wait for itself",
+					"Request it " + describe(request.permits())
+							+ " in the enclosing call, or after that has released it");
 		}
 		Duration minHold = request.minHold();
 		if (minHold == null) {

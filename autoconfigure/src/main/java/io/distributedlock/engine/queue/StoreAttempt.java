@@ -56,6 +56,9 @@ final class StoreAttempt {
 	/** Whether the requester takes the answer, as it is not in the queue. */
 	private volatile boolean first;
 
+	/** Whether a request has the grant; guarded by the lock of the queue. */
+	private boolean given;
+
 	/** Whether the attempt was given up before its sender had a call. */
 	private volatile boolean givenUpUnsent;
 
@@ -147,6 +150,16 @@ final class StoreAttempt {
 	/** Lets the queue take the answer. */
 	void leaveToQueue() {
 		this.first = false;
+	}
+
+	/** Records that a request has the grant, which is not released any more. */
+	void give() {
+		this.given = true;
+		leaveToQueue();
+	}
+
+	boolean isGiven() {
+		return this.given;
 	}
 
 	/**
