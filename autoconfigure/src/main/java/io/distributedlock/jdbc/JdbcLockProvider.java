@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
+import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockMode;
 import io.distributedlock.LockProviderException;
@@ -87,8 +88,19 @@ public final class JdbcLockProvider extends TableLockProvider {
 	private Map<LockGrant, RenewalOutcome> renewAll(Map<LockGrant, Duration> leases, Duration timeout) {
 		Deadline deadline = Deadline.after(timeout);
 		Map<LockGrant, RenewalOutcome> outcomes = new HashMap<>();
-		renewAll(leases, false, deadline, outcomes);
-		renewAll(leases, true, deadline, outcomes);
+		LockException failure = null;
+		for (boolean shares : List.of(false, true)) {
+			try {
+				renewAll(leases, shares, deadline, outcomes);
+			}
+			catch (LockException ex) {
+				// What the other statements have renewed stays renewed.
+				failure = ex;
+			}
+		}
+		if (failure != null && outcomes.isEmpty()) {
+			throw failure;
+		}
 		return outcomes;
 	}
 

@@ -128,7 +128,15 @@ public final class LockTable {
 		});
 	}
 
-	private @Nullable LockRow attempt(RowAttempt attempt, Duration timeout, SqlCall<LockRow> call) {
+	private @Nullable LockRow attempt(RowAttempt attempt, Duration timeout, SqlCall<LockRow> step) {
+		SqlCall<LockRow> call = (connection, dialect) -> {
+			if (attempt.isShare() && !dialect.supportsRowLocks()) {
+				throw new LockConfigurationException(LockError.MODE_UNSUPPORTED,
+						"Lock '" + attempt.key() + "' is shared, but shares were not run on this database",
+						"Request the lock exclusively, or keep it in a store that has shares (docs/choosing-a-store.md)");
+			}
+			return step.run(connection, dialect);
+		};
 		Compensation<LockRow> compensation = (connection, dialect, row) -> {
 			if (row.isHeldBy(attempt.owner())) {
 				release(connection, dialect, attempt.key(), attempt.owner(), attempt.process());
@@ -161,11 +169,6 @@ public final class LockTable {
 	 */
 	private LockRow write(Connection connection, Dialect dialect, RowAttempt attempt, Deadline deadline)
 			throws SQLException {
-		if (attempt.isShare() && !dialect.supportsRowLocks()) {
-			throw new LockConfigurationException(LockError.MODE_UNSUPPORTED,
-					"Lock '" + attempt.key() + "' is shared, but shares were not run on this database",
-					"Request the lock exclusively, or keep it in a store that has shares (docs/choosing-a-store.md)");
-		}
 		boolean expectsFree = attempt.sinceMicros() == null && !isLikelyBusy(attempt.key());
 		while (true) {
 			try {

@@ -161,8 +161,8 @@ public final class Sweeper {
 
 	private int sweepShares() throws SQLException {
 		try {
-			return this.sharesMissing ? 0 : call(
-					(connection, dialect) -> new ShareStatements(dialect).sweep(connection, this.retentionMicros));
+			return this.sharesMissing ? 0 : call((connection, dialect) -> dialect.supportsRowLocks()
+					? new ShareStatements(dialect).sweep(connection, this.retentionMicros) : 0);
 		}
 		catch (SQLException ex) {
 			// Servers log failures.

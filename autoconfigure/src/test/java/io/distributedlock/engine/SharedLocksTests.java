@@ -196,13 +196,23 @@ class SharedLocksTests {
 
 	@Test
 	void shareInsideAnExclusiveLockOrAShareJoinsIt() {
-		for (LockRequest outer : List.of(EXCLUSIVE, SHARED, EXCLUSIVE.withPermits(1))) {
+		for (LockRequest outer : List.of(EXCLUSIVE, EXCLUSIVE.withPermits(1), EXCLUSIVE.withPermits(2))) {
 			this.locks.executeWithoutResult(outer, (lease) -> {
-				for (LockRequest inner : List.of(SHARED, EXCLUSIVE.withPermits(1))) {
+				for (LockRequest inner : List.of(SHARED, EXCLUSIVE.withPermits(2))) {
 					this.locks.executeWithoutResult(inner,
 							(nested) -> assertThat(nested.fencingToken()).isEqualTo(lease.fencingToken()));
 				}
 			});
+		}
+		assertThat(grants()).isZero();
+	}
+
+	@Test
+	void permitsInsideAShareWithMoreAreRefused() {
+		for (LockRequest outer : List.of(SHARED, EXCLUSIVE.withPermits(5))) {
+			this.locks.executeWithoutResult(outer, (lease) -> assertRefused(
+					() -> this.locks.executeWithoutResult(EXCLUSIVE.withPermits(2), (nested) -> {
+					})));
 		}
 		assertThat(grants()).isZero();
 	}

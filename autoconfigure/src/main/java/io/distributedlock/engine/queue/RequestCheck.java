@@ -75,7 +75,7 @@ public final class RequestCheck {
 	}
 
 	private static String describe(int permits) {
-		return (permits == 0) ? "exclusively" : "with " + permits + " permits";
+		return (permits == 0) ? "exclusively" : "with permits = " + permits;
 	}
 
 	/**

@@ -208,14 +208,14 @@ public final class ShareStatements {
 	}
 
 	/**
-	 * Extends the leases of those shares that there still are. Skips keys whose row is
-	 * locked.
+	 * Extends the leases of those shares that there still are. Waits for rows that are
+	 * locked: those of a busy key are hardly ever free.
 	 * @return the outcomes in the order of the list
 	 */
 	public List<RenewalOutcome> renew(Connection connection, List<Renewal> renewals) throws SQLException {
 		return inTransaction(connection, () -> {
 			Set<String> locked = new HashSet<>(
-					Sql.query(connection, in(LOCK_SHARED, renewals) + " ORDER BY lock_key FOR UPDATE SKIP LOCKED",
+					Sql.query(connection, in(LOCK_SHARED, renewals) + " ORDER BY lock_key FOR UPDATE",
 							(row) -> this.dialect.key(row, 1), keys(renewals)));
 			Map<Long, List<Renewal>> byLease = renewals.stream()
 				.filter((renewal) -> locked.contains(renewal.key()))

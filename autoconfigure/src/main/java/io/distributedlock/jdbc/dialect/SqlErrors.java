@@ -56,8 +56,8 @@ public final class SqlErrors {
 
 	/** HSQLDB says the same of a table that is missing and of one that is denied. */
 	private static final Codes MISSING = Codes.of("42P01", "42703", "3F000", "42S02", "42S03", "42S04", "42S22",
-			"42X04", "42X05", "42X14", "42Y03", "42Y07", "42704", "hsqldb:-5501", "h2:42102", "h2:42103", "h2:42104",
-			"h2:42122", "h2:90079", "oracle:904", "oracle:942", "sqlserver:207", "sqlserver:208");
+			"42X04", "42X05", "42X14", "42Y03", "42Y07", "hsqldb:-204", "hsqldb:-5501", "h2:42102", "h2:42103",
+			"h2:42104", "h2:42122", "h2:90079", "oracle:904", "oracle:942", "sqlserver:207", "sqlserver:208");
 
 	/** Access denied: to the database, at log-in, to the table, to a column. */
 	private static final Codes DENIED = Codes.of("42501", "28000", "28P01", "42500", "42502", "42504", "42507",
