@@ -6,7 +6,6 @@ import java.util.Optional;
 import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
-import io.distributedlock.LockMode;
 import io.distributedlock.LockRequest;
 import io.distributedlock.engine.grant.EngineLease;
 import io.distributedlock.engine.grant.HeldGrant;
