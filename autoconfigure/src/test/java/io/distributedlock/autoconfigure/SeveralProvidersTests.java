@@ -30,6 +30,7 @@ import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockContext;
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
+import io.distributedlock.LockMode;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockLostEvent;
 import io.distributedlock.LockLostException;
@@ -194,9 +195,9 @@ class SeveralProvidersTests {
 		this.runner.withBean(LockObserver.class, () -> observer).withBean(Jobs.class).run((context) -> {
 			context.getBean(Jobs.class).runLocally();
 			context.getBean(Jobs.class).unlocked();
-			then(ofLocal).should().onAcquireStart(LockKey.of("Jobs.run"));
+			then(ofLocal).should().onAcquireStart(LockKey.of("Jobs.run"), LockMode.EXCLUSIVE);
 			then(ofLocal).should().onUnlockedCall("Jobs.run");
-			then(observer).should(never()).onAcquireStart(any());
+			then(observer).should(never()).onAcquireStart(any(), any());
 			then(observer).should(never()).onUnlockedCall(any());
 		});
 	}

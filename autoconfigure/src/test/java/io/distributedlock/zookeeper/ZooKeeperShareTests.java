@@ -71,6 +71,8 @@ class ZooKeeperShareTests {
 		new Process().connect();
 		ZooKeeperFixture
 			.call(() -> this.fixture.admin().create().withMode(CreateMode.CONTAINER).forPath(this.lockNode));
+		createShare();
+		deleteShare();
 	}
 
 	private List<String> children() {

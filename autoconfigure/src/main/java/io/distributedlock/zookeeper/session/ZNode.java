@@ -15,11 +15,12 @@ public record ZNode(byte[] data, Stat stat) {
 	}
 
 	/**
-	 * Returns whether the node is the container of shares, which belongs to no session.
+	 * Returns whether the node is the container of shares, which belongs to no session
+	 * and has had a share at least: a node that somebody else has put here has none.
 	 */
 	public boolean isContainer() {
 		long owner = this.stat.getEphemeralOwner();
-		return owner == 0 || owner == Long.MIN_VALUE;
+		return (owner == 0 || owner == Long.MIN_VALUE) && this.stat.getCversion() > 0;
 	}
 
 	/** Returns whether shares have ended with their sessions and left the container. */
