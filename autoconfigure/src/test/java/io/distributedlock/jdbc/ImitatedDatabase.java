@@ -17,7 +17,7 @@ import java.util.logging.Logger;
  * Driver of databases that cannot be run here: H2 in memory that says another name and
  * version of itself.
  */
-public final class ImitatedDatabase implements Driver {
+public class ImitatedDatabase implements Driver {
 
 	private static final String PREFIX = "jdbc:imitated:";
 

@@ -1,9 +1,7 @@
 package io.distributedlock.jdbc;
 
 import java.sql.Connection;
-import java.sql.Driver;
 import java.sql.DriverManager;
-import java.sql.DriverPropertyInfo;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -11,7 +9,6 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Properties;
 import java.util.UUID;
-import java.util.logging.Logger;
 import java.util.stream.Stream;
 
 import com.zaxxer.hikari.HikariConfig;
@@ -197,7 +194,7 @@ class SessionSettingsTests {
 	}
 
 	/** Driver that leads to others, under URLs of its own. */
-	private static final class WrappingDriver implements Driver {
+	private static final class WrappingDriver extends ImitatedDatabase {
 
 		private static final String PREFIX = "jdbc:wrapped:";
 
@@ -213,31 +210,6 @@ class SessionSettingsTests {
 		@Override
 		public boolean acceptsURL(String url) {
 			return url.startsWith(PREFIX);
-		}
-
-		@Override
-		public DriverPropertyInfo[] getPropertyInfo(String url, Properties info) {
-			return new DriverPropertyInfo[0];
-		}
-
-		@Override
-		public int getMajorVersion() {
-			return 1;
-		}
-
-		@Override
-		public int getMinorVersion() {
-			return 0;
-		}
-
-		@Override
-		public boolean jdbcCompliant() {
-			return false;
-		}
-
-		@Override
-		public Logger getParentLogger() {
-			return Logger.getLogger(Logger.GLOBAL_LOGGER_NAME);
 		}
 
 	}
