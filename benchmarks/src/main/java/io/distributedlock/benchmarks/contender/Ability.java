@@ -15,6 +15,9 @@ public enum Ability {
 	REENTERS,
 
 	/** Renew a lock while it is held. */
-	RENEWS
+	RENEWS,
+
+	/** Let readers hold a lock together, and a writer alone. */
+	SHARES
 
 }

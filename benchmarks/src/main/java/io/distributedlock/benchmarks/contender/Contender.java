@@ -20,6 +20,18 @@ public interface Contender extends AutoCloseable {
 	@Nullable HeldLock acquire(String key, Duration wait) throws Exception;
 
 	/**
+	 * Acquires one side of a read-write lock.
+	 * @param key the key, which no other kind of lock has
+	 * @param writes whether the holder is alone, rather than with others that read
+	 * @param wait how long to wait for holders
+	 * @return the lock, or {@code null} if it was not to be had in that time
+	 * @throws Exception whatever the library throws
+	 */
+	default @Nullable HeldLock acquire(String key, boolean writes, Duration wait) throws Exception {
+		throw new UnsupportedOperationException("This library has no read-write lock");
+	}
+
+	/**
 	 * Runs a body under a lock, as the library's users would where the body may ask for
 	 * the same lock again.
 	 * @param key the key

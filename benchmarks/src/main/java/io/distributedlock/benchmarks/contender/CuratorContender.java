@@ -7,12 +7,13 @@ import java.util.concurrent.TimeUnit;
 
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
+import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.benchmarks.Endpoint;
 
 /**
- * Curator's {@code InterProcessMutex}.
+ * Curator's {@code InterProcessMutex} and {@code InterProcessReadWriteLock}.
  */
 final class CuratorContender implements Contender {
 
@@ -27,7 +28,16 @@ final class CuratorContender implements Contender {
 
 	@Override
 	public @Nullable HeldLock acquire(String key, Duration wait) throws Exception {
-		InterProcessMutex mutex = mutex(key);
+		return acquire(mutex(key), wait);
+	}
+
+	@Override
+	public @Nullable HeldLock acquire(String key, boolean writes, Duration wait) throws Exception {
+		InterProcessReadWriteLock lock = new InterProcessReadWriteLock(this.client, "/curator/" + key);
+		return acquire(writes ? lock.writeLock() : lock.readLock(), wait);
+	}
+
+	private static @Nullable HeldLock acquire(InterProcessMutex mutex, Duration wait) throws Exception {
 		return mutex.acquire(wait.toMillis(), TimeUnit.MILLISECONDS) ? mutex::release : null;
 	}
 

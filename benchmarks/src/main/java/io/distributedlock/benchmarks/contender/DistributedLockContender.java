@@ -75,7 +75,13 @@ final class DistributedLockContender implements Contender {
 
 	@Override
 	public @Nullable HeldLock acquire(String key, Duration wait) {
-		LockLease lease = this.locks.tryAcquire(LockRequest.of(LockKey.of("benchmark", key)).withWaitTime(wait));
+		return acquire(key, true, wait);
+	}
+
+	@Override
+	public @Nullable HeldLock acquire(String key, boolean writes, Duration wait) {
+		LockRequest request = LockRequest.of(LockKey.of("benchmark", key)).withWaitTime(wait);
+		LockLease lease = this.locks.tryAcquire(writes ? request : request.shared());
 		return (lease != null) ? lease::close : null;
 	}
 

@@ -27,11 +27,12 @@ public enum Library {
 	/** Another build of this library. */
 	OURS_BEFORE("ours-before", (store) -> true, Ability.values()),
 
-	/** Redisson's {@code RLock}. */
+	/** Redisson's {@code RLock} and {@code RReadWriteLock}. */
 	REDISSON("redisson", Store::isRedis, Ability.values()),
 
 	/** Spring Integration's lock registries. */
-	SPRING_INTEGRATION("spring-integration", (store) -> true, Ability.values()),
+	SPRING_INTEGRATION("spring-integration", (store) -> true, Ability.ATTEMPTS, Ability.WAITS, Ability.REENTERS,
+			Ability.RENEWS),
 
 	/** ShedLock's providers, used by hand. */
 	SHEDLOCK("shedlock", (store) -> store != Store.ZOOKEEPER, Ability.ATTEMPTS),
@@ -39,7 +40,7 @@ public enum Library {
 	/** lock4j's {@code LockTemplate} over Redis. */
 	LOCK4J("lock4j", Store::isRedis, Ability.ATTEMPTS, Ability.WAITS, Ability.RENEWS),
 
-	/** Curator's {@code InterProcessMutex}. */
+	/** Curator's {@code InterProcessMutex} and {@code InterProcessReadWriteLock}. */
 	CURATOR("curator", (store) -> store == Store.ZOOKEEPER, Ability.values());
 
 	private final String label;

@@ -7,6 +7,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.redisson.Redisson;
 import org.redisson.api.RLock;
+import org.redisson.api.RReadWriteLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 import org.redisson.config.ReadMode;
@@ -15,7 +16,7 @@ import io.distributedlock.benchmarks.Endpoint;
 import io.distributedlock.benchmarks.Store;
 
 /**
- * Redisson's {@code RLock} with its watchdog.
+ * Redisson's {@code RLock} and {@code RReadWriteLock} with its watchdog.
  */
 final class RedissonContender implements Contender {
 
@@ -39,7 +40,16 @@ final class RedissonContender implements Contender {
 
 	@Override
 	public @Nullable HeldLock acquire(String key, Duration wait) throws InterruptedException {
-		RLock lock = this.client.getLock(key);
+		return acquire(this.client.getLock(key), wait);
+	}
+
+	@Override
+	public @Nullable HeldLock acquire(String key, boolean writes, Duration wait) throws InterruptedException {
+		RReadWriteLock lock = this.client.getReadWriteLock(key);
+		return acquire(writes ? lock.writeLock() : lock.readLock(), wait);
+	}
+
+	private static @Nullable HeldLock acquire(RLock lock, Duration wait) throws InterruptedException {
 		boolean acquired = wait.isZero() ? lock.tryLock() : lock.tryLock(wait.toMillis(), TimeUnit.MILLISECONDS);
 		return acquired ? lock::unlock : null;
 	}

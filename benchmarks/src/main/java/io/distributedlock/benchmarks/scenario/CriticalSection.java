@@ -8,7 +8,8 @@ import io.distributedlock.benchmarks.scenario.SharedMemory.Slot;
  * The critical section of a lock, from its grant to the call of release. It catches a
  * contender that lets two holders in at once: each holder reads a counter when it enters
  * and writes the next number when it leaves, so that the update of a holder in between is
- * lost.
+ * lost. Readers, which may be in together, and whoever is in alone look for each other
+ * when they enter.
  */
 final class CriticalSection {
 
@@ -24,8 +25,8 @@ final class CriticalSection {
 	 * @return what {@link #leave(long)} needs
 	 */
 	long enter(long holder) {
-		if (this.memory.add(Slot.INSIDE, 1) != 0) {
-			this.memory.add(Slot.OVERLAPS, 1);
+		if (this.memory.add(Slot.INSIDE, 1) != 0 || this.memory.get(Slot.READERS) != 0) {
+			violated();
 		}
 		long before = this.memory.get(Slot.LAST_HOLDER);
 		if (before != 0 && before != holder) {
@@ -41,6 +42,19 @@ final class CriticalSection {
 		this.memory.add(Slot.INSIDE, -1);
 	}
 
+	/** Enters the section together with others that read. */
+	void enterToRead() {
+		this.memory.add(Slot.READERS, 1);
+		if (this.memory.get(Slot.INSIDE) != 0) {
+			violated();
+		}
+	}
+
+	/** Leaves the section that was entered to read. */
+	void leaveAfterReading() {
+		this.memory.add(Slot.READERS, -1);
+	}
+
 	/** Counts something that only a second holder can cause. */
 	void violated() {
 		this.memory.add(Slot.OVERLAPS, 1);
@@ -51,7 +65,7 @@ final class CriticalSection {
 		this.memory.clear();
 	}
 
-	/** Returns how often the section was left, by all holders. */
+	/** Returns how often the section was left, by all holders that do not read. */
 	long executions() {
 		return this.memory.get(Slot.COUNTER);
 	}
@@ -63,7 +77,7 @@ final class CriticalSection {
 
 	/**
 	 * Returns the figures that have to be zero.
-	 * @param executions how often the section was left
+	 * @param executions how often the section was left by holders that do not read
 	 */
 	List<Figure> figures(double executions) {
 		return List.of(new Figure(Figure.LOST_UPDATES, executions - executions(), "count"),

@@ -74,10 +74,13 @@ public final class SharedMemory {
 		/** Raised by each holder in two steps. */
 		COUNTER,
 
-		/** How many holders are inside now. */
+		/** How many holders that do not read are inside now. */
 		INSIDE,
 
-		/** How many holders have found another one inside. */
+		/** How many readers are inside now. */
+		READERS,
+
+		/** How many holders have found one inside that they exclude. */
 		OVERLAPS,
 
 		/** The number of the last holder. */
