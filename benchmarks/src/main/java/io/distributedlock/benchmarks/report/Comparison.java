@@ -32,6 +32,8 @@ final class Comparison {
 			new Compared("hot-key-1x16", "throughput", "hot key, 1 × 16 threads"),
 			new Compared("hot-key-2x8", "throughput", "hot key, 2 × 8 threads"),
 			new Compared("hot-key-8x1", "throughput", "hot key, 8 processes"),
+			new Compared("read-mostly-1x16", "throughput", "mostly read, 1 × 16 threads"),
+			new Compared("read-mostly-2x8", "throughput", "mostly read, 2 × 8 threads"),
 			new Compared("hand-over", "hand-over-p50", "hand-over"), new Compared("reentry", "time", "re-entry"),
 			new Compared("waiting-50", "throughput", "50 waiting processes"),
 			new Compared("virtual-threads", "time", "10,000 virtual threads"),

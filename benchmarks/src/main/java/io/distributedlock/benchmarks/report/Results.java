@@ -7,11 +7,13 @@ import java.nio.file.Path;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -33,13 +35,9 @@ public record Results(Map<String, String> about, List<Row> rows, List<Failure> f
 	/** The properties that comparable runs share. */
 	private static final List<String> MACHINE = List.of("processors", "processor", "system", "java");
 
-	private static final String DATE = "date";
-
 	private static final String COMMAND = "command";
 
 	private static final String COMPLETE = "complete";
-
-	private static final String SEPARATOR = "; ";
 
 	private static final JsonMapper JSON = JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
 
@@ -52,14 +50,14 @@ public record Results(Map<String, String> about, List<Row> rows, List<Failure> f
 	 */
 	public static Results of(String options, boolean complete, List<Row> rows, List<Failure> failures) {
 		Map<String, String> about = new LinkedHashMap<>();
-		about.put(DATE, LocalDate.now(ZoneOffset.UTC).toString());
+		String run = (LocalDate.now(ZoneOffset.UTC) + " " + options).strip();
 		about.put(COMMAND, ("benchmarks/run.sh " + options).strip());
 		about.put(COMPLETE, Boolean.toString(complete));
 		about.put("processors", Integer.toString(Runtime.getRuntime().availableProcessors()));
 		about.put("processor", processor());
 		about.put("system", System.getProperty("os.name") + " " + System.getProperty("os.arch"));
 		about.put("java", System.getProperty("java.vm.name") + " " + System.getProperty("java.version"));
-		return new Results(about, rows.stream().map(Row::rounded).toList(), List.copyOf(failures));
+		return new Results(about, rows.stream().map((row) -> row.of(run)).toList(), List.copyOf(failures));
 	}
 
 	private static String processor() {
@@ -83,7 +81,8 @@ public record Results(Map<String, String> about, List<Row> rows, List<Failure> f
 
 	/**
 	 * Returns these results and those of a later run. Where both have measured a scenario
-	 * in a store, the later ones count: contenders are only compared within a run.
+	 * in a store, the later ones count: contenders are only compared within a run. Of a
+	 * run of everything in a store all later ones count.
 	 * Another library that failed is named. A scenario in which ours or the raw client
 	 * failed is left out, and earlier results of it too.
 	 * @throws IllegalArgumentException if the run cannot be published
@@ -93,27 +92,45 @@ public record Results(Map<String, String> about, List<Row> rows, List<Failure> f
 		run.requireSameMachine(this);
 		Set<List<String>> measured = run.rows.stream().map(Results::subject).collect(Collectors.toSet());
 		List<Row> all = new ArrayList<>(this.rows);
-		all.removeIf((row) -> measured.contains(subject(row)) || run.isLeftOut(row));
+		all.removeIf((row) -> measured.contains(subject(row)) || run.isLeftOut(row) || run.isAllOf(row.store()));
 		run.rows.stream().filter((row) -> !run.isLeftOut(row) && !run.hasFailed(row)).forEach(all::add);
 		List<Failure> failed = new ArrayList<>(this.failures);
 		failed.removeIf((failure) -> run.rows.stream().anyMatch(failure::isAbout));
 		run.failures.stream().filter((failure) -> !failure.leavesNothingToCompare()).forEach(failed::add);
 		failed.removeIf((failure) -> all.stream().noneMatch(failure::isAbout));
 		Map<String, String> about = new LinkedHashMap<>(run.about);
-		about.remove(COMPLETE);
-		about.put(COMMAND,
-				Stream.of(this, run)
-					.flatMap((results) -> Arrays.stream(results.about.getOrDefault(COMMAND, "").split(SEPARATOR)))
-					.filter((command) -> !command.isEmpty())
-					.distinct()
-					.collect(Collectors.joining(SEPARATOR)));
+		about.keySet().removeAll(List.of(COMMAND, COMPLETE));
 		return new Results(about, all, failed);
 	}
 
 	/** Whether the run was to measure everything, so that no earlier results remain. */
 	boolean isOfEverything() {
-		List<String> command = List.of(this.about.getOrDefault(COMMAND, "").split(" "));
-		return command.contains("--all") && !command.contains("--store");
+		return command().contains("--all") && !command().contains("--store");
+	}
+
+	private boolean isAllOf(String store) {
+		return command().contains("--all") && this.rows.stream().anyMatch((row) -> row.store().equals(store));
+	}
+
+	private List<String> command() {
+		return List.of(this.about.getOrDefault(COMMAND, "").split(" "));
+	}
+
+	/**
+	 * Returns the stores of the runs whose figures still count, by the date and the
+	 * command of the runs without names of scenarios and stores.
+	 */
+	SortedMap<String, Set<String>> runs() {
+		SortedMap<String, Set<String>> runs = new TreeMap<>();
+		for (Row row : this.rows) {
+			if (row.run() != null) {
+				String run = row.run().replaceAll(" --store \\S+", "").replaceFirst("( [a-z]\\S*)+", " …");
+				runs.computeIfAbsent(run.replaceFirst("(\\S+)(.*)", "$1: `benchmarks/run.sh$2`"),
+						(key) -> new LinkedHashSet<>())
+					.add(row.store());
+			}
+		}
+		return runs;
 	}
 
 	private boolean isLeftOut(Row row) {

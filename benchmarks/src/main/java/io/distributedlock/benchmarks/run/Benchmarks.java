@@ -127,12 +127,12 @@ public final class Benchmarks {
 			System.setProperty("java.io.tmpdir", folder.path().toString());
 			RunRecord record = new RunRecord(target.resolve("results.json"), folder, arguments, journal);
 			Progress progress = new Progress(out, plan);
-			if (plan.options().asksFor(InProcess.NAME, false)) {
+			if (InProcess.isAsked(plan.options())) {
 				try {
 					InProcess.run(plan.options(), folder, record, progress);
 				}
 				catch (WorkerException ex) {
-					record.fail(new Failure("local", InProcess.NAME, Library.OURS.label(), ex.toString()));
+					record.fail(new Failure(InProcess.STORE, InProcess.NAME, Library.OURS.label(), ex.toString()));
 					progress.show("FAILED: " + ex);
 				}
 			}

@@ -12,6 +12,7 @@ import java.util.Map;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
+import io.distributedlock.benchmarks.Store;
 import io.distributedlock.benchmarks.contender.Library;
 import io.distributedlock.benchmarks.inprocess.InProcessMain;
 import io.distributedlock.benchmarks.scenario.Figure;
@@ -24,7 +25,8 @@ final class InProcess {
 
 	static final String NAME = "in-process";
 
-	private static final String STORE = "local";
+	/** In place of the name of a store. */
+	static final String STORE = "no store";
 
 	private static final int LONGEST = 3;
 
@@ -35,8 +37,16 @@ final class InProcess {
 
 	/** Returns about how long each measurement takes; none if it is not asked for. */
 	static List<Duration> estimates(Options options) {
-		boolean asked = options.asksFor(NAME, false);
-		return asked ? Collections.nCopies(builds(options).size() * rounds(options), ROUND) : List.of();
+		return isAsked(options) ? Collections.nCopies(builds(options).size() * rounds(options), ROUND) : List.of();
+	}
+
+	/**
+	 * Whether it is asked for. A run of all scenarios has it with the first store, so that
+	 * runs of one store each measure it once.
+	 */
+	static boolean isAsked(Options options) {
+		return options.asksFor(NAME, false)
+				&& (!options.scenarios().isEmpty() || options.stores().contains(Store.REDIS));
 	}
 
 	private static int rounds(Options options) {

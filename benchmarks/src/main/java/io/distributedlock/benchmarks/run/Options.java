@@ -39,14 +39,14 @@ record Options(List<String> scenarios, List<Store> stores, Set<Library> only, Du
 			       benchmarks/run.sh --all [--store STORE] [--seconds N] [--rounds N]
 			       benchmarks/run.sh --publish | --report | --startup
 			  SCENARIO            %s,
-			                      or %s for costs without a store (default: all)
+			                      or %s for costs without a store, which redis brings along (default: all)
 			  --store STORE       %s (default: all; may be repeated)
 			  --only CONTENDER    %s (default: all)
 			  --seconds N         how long each contender is measured in a round (default: 5; quick: 1; all: 2)
 			  --rounds N          how often each contender is measured (default: 5; quick and all: 3)
 			  --quick             the main scenarios within ten minutes for each store
-			  --all               everything in at most three hours, then --publish; of all stores it replaces
-			                      all published results
+			  --all               everything in at most three hours, then --publish; replaces all published
+			                      results, with --store those of the stores
 			  --estimate          shows how long the other arguments take, and measures nothing
 			  --resume            goes on with a run of the same other arguments that was interrupted,
 			                      or measures again what has failed in it

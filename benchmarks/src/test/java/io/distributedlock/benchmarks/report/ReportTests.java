@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 
 import javax.xml.parsers.DocumentBuilderFactory;
 
@@ -147,8 +148,47 @@ class ReportTests {
 		assertThat(all.rows()).extracting(Row::store, Row::contender, Row::value)
 			.containsExactly(tuple("zookeeper", "ours", 950.4), tuple("redis", "raw", 20_000.0),
 					tuple("redis", "redisson", 15_000.0));
-		assertThat(all.about()).containsEntry("command",
-				"benchmarks/run.sh; benchmarks/run.sh uncontended-1 --store redis");
+		assertThat(all.about()).containsOnlyKeys("processors");
+	}
+
+	@Test
+	void runsOfOneStoreEachMakeOneConsistentPage() throws Exception {
+		Results all = Results.NONE.with(run("2026-11-23 uncontended-1 reentry --rounds 3 --store redis --store h2"))
+			.with(run("2026-11-30 --all --store redis"))
+			.with(run("2026-11-30 --all --store zookeeper"));
+		assertThat(all.runs()).hasToString("{2026-11-23: `benchmarks/run.sh … --rounds 3`=[h2],"
+				+ " 2026-11-30: `benchmarks/run.sh --all`=[redis, zookeeper]}");
+		page("<!-- about -->\n<!-- end -->\n");
+		all.write(this.project.resolve("docs/performance.json"));
+		assertThat(PerformancePage.of(this.project).files().get("docs/performance.md")).isEqualTo("""
+				<!-- about -->
+				- 2026-11-23: `benchmarks/run.sh … --rounds 3`, h2
+				- 2026-11-30: `benchmarks/run.sh --all`, redis, zookeeper
+				- processors: 2
+				<!-- end -->
+				""");
+		assertThat(all.with(run("2026-12-01 reentry --store h2")).runs().keySet())
+			.noneMatch((run) -> run.startsWith("2026-11-23"));
+	}
+
+	@Test
+	void runOfEverythingInAStoreReplacesAllResultsOfThisStoreAlone() {
+		Results run = new Results(
+				Map.of("processors", "2", "command", "benchmarks/run.sh --all --store redis", "complete", "true"),
+				List.of(new Row("reentry", "redis", "ours", "time", 400, "ns", null, 400, 400, 3)), List.of());
+		assertThat(RESULTS.with(run).rows()).extracting(Row::scenario, Row::store)
+			.containsExactly(tuple("uncontended-1", "zookeeper"), tuple("reentry", "redis"));
+	}
+
+	/** Returns the results of a run that has measured one scenario in each of its stores. */
+	private static Results run(String run) {
+		List<Row> rows = Pattern.compile("--store (\\S+)")
+			.matcher(run)
+			.results()
+			.map((store) -> row(store.group(1), "ours", 1).of(run))
+			.toList();
+		return new Results(Map.of("processors", "2", "command", run.replaceFirst("\\S+", "benchmarks/run.sh"), "complete",
+				"true"), rows, List.of());
 	}
 
 	@Test

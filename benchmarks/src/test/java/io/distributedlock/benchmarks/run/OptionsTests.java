@@ -43,6 +43,8 @@ class OptionsTests {
 		assertThat(plan.options().stores()).containsExactly(Store.values());
 		assertThat(plan.options().rounds()).isEqualTo(3);
 		assertThat(plan.estimate()).isBetween(Duration.ofHours(2), Duration.ofHours(3));
+		assertThat(InProcess.isAsked(plan.options())).isTrue();
+		assertThat(InProcess.isAsked(Options.parse(List.of("--all", "--store", "h2")))).isFalse();
 		assertThat(plan.toString())
 			.matches("This takes about 2:\\d\\d hours, until \\d\\d:\\d\\d: \\d{3} measurements \\(redis 0:.*");
 	}

@@ -3,10 +3,13 @@ package io.distributedlock.benchmarks.scenario;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
@@ -73,10 +76,39 @@ class ExclusionTests {
 		assertThat(answer.value("passed-over")).isEqualTo(3);
 	}
 
+	@Test
+	void readersThatShareALockAreNotAccused() throws Exception {
+		List<Figure> figures = runReadMostly(new Sharing(false));
+		assertThat(figures).extracting(Figure::metric).containsExactly(Figure.LOST_UPDATES, Figure.OVERLAPS);
+		assertThat(figures).noneMatch(Figure::isViolation);
+	}
+
+	@Test
+	void writerThatIsLetInBesideReadersIsCaught() throws Exception {
+		assertThat(runUntilCaught(() -> runReadMostly(new Sharing(true)), Figure.OVERLAPS)).isTrue();
+	}
+
+	@Test
+	void readerAndWriterFindEachOtherInWhateverOrderTheyEnter() {
+		CriticalSection section = new CriticalSection(SharedMemory.map(this.folder.resolve("memory")));
+		section.reset();
+		section.enterToRead();
+		section.enterToRead();
+		assertThat(section.figures(0)).noneMatch(Figure::isViolation);
+		section.enter(1);
+		assertThat(section.figures(0)).contains(new Figure(Figure.OVERLAPS, 1, "count"));
+		section.enterToRead();
+		assertThat(section.figures(0)).contains(new Figure(Figure.OVERLAPS, 2, "count"));
+	}
+
 	private boolean runUntilCaught(Contender contender, String metric) throws Exception {
+		return runUntilCaught(() -> run(contender), metric);
+	}
+
+	private static boolean runUntilCaught(Callable<List<Figure>> run, String metric) throws Exception {
 		long start = System.nanoTime();
 		while (System.nanoTime() - start < PATIENCE.toNanos()) {
-			if (run(contender).stream().anyMatch((figure) -> figure.metric().equals(metric) && figure.isViolation())) {
+			if (run.call().stream().anyMatch((figure) -> figure.metric().equals(metric) && figure.isViolation())) {
 				return true;
 			}
 		}
@@ -84,15 +116,60 @@ class ExclusionTests {
 	}
 
 	private List<Figure> run(Contender contender) throws Exception {
+		HotKey scenario = new HotKey(2, 8);
+		return run(scenario, (memory, task) -> scenario.work(contender, memory, task), "all");
+	}
+
+	private List<Figure> runReadMostly(Contender contender) throws Exception {
+		ReadMostly scenario = new ReadMostly(2, 8);
+		return run(scenario, (memory, task) -> scenario.work(contender, memory, task), "writes");
+	}
+
+	private List<Figure> run(Scenario scenario, Work work, String executions) throws Exception {
 		CriticalSection section = new CriticalSection(SharedMemory.map(this.folder.resolve("memory")));
 		section.reset();
-		HotKey scenario = new HotKey(2, 8);
 		Task task = Task.of(scenario).with(Task.MILLIS, 200).with(Task.TRIAL, 1);
-		List<Answer> answers = SimultaneousThreads.run(2, (process) -> () -> scenario.work(contender,
-				SharedMemory.map(this.folder.resolve("memory")), task.with(Task.PROCESS, process)));
-		double locks = Answer.sum(answers, "all");
+		List<Answer> answers = SimultaneousThreads.run(2,
+				(process) -> () -> work.run(SharedMemory.map(this.folder.resolve("memory")),
+						task.with(Task.PROCESS, process)));
+		double locks = Answer.sum(answers, executions);
 		assertThat(locks).isPositive();
 		return section.figures(locks);
+	}
+
+	/** The part of a scenario that a JVM of a contender does. */
+	private interface Work {
+
+		Answer run(SharedMemory memory, Task task) throws Exception;
+
+	}
+
+	/** A read-write lock, which may let writers in like readers. */
+	private static final class Sharing implements Contender {
+
+		private final ReadWriteLock lock = new ReentrantReadWriteLock(true);
+
+		private final boolean writersShare;
+
+		Sharing(boolean writersShare) {
+			this.writersShare = writersShare;
+		}
+
+		@Override
+		public @Nullable HeldLock acquire(String key, Duration wait) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public @Nullable HeldLock acquire(String key, boolean writes, Duration wait) throws InterruptedException {
+			Lock side = (writes && !this.writersShare) ? this.lock.writeLock() : this.lock.readLock();
+			return side.tryLock(wait.toMillis(), TimeUnit.MILLISECONDS) ? side::unlock : null;
+		}
+
+		@Override
+		public void close() {
+		}
+
 	}
 
 	/** Lets every n-th caller in without the lock. */
