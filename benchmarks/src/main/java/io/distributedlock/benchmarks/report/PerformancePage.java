@@ -159,8 +159,7 @@ public final class PerformancePage {
 	private static String content(Matcher mark, Results results, Map<String, String> files) {
 		if (mark.group(1).equals("about")) {
 			StringBuilder text = new StringBuilder();
-			results.runs()
-				.forEach((run, stores) -> text.append("- " + run + ", " + String.join(", ", stores) + "\n"));
+			results.runs().forEach((run, stores) -> text.append("- " + run + ", " + String.join(", ", stores) + "\n"));
 			results.about().forEach((name, value) -> text.append("- " + name + ": " + value + "\n"));
 			return text.toString();
 		}

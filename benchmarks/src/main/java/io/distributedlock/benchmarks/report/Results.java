@@ -81,10 +81,10 @@ public record Results(Map<String, String> about, List<Row> rows, List<Failure> f
 
 	/**
 	 * Returns these results and those of a later run. Where both have measured a scenario
-	 * in a store, the later ones count: contenders are only compared within a run. Of a
-	 * run of everything in a store all later ones count.
-	 * Another library that failed is named. A scenario in which ours or the raw client
-	 * failed is left out, and earlier results of it too.
+	 * in a store, the later ones count: contenders are only compared within a run. A run
+	 * of everything in a store replaces all results of that store. Another library that
+	 * failed is named. A scenario in which ours or the raw client failed is left out, and
+	 * earlier results of it too.
 	 * @throws IllegalArgumentException if the run cannot be published
 	 */
 	Results with(Results run) {

@@ -41,8 +41,8 @@ final class InProcess {
 	}
 
 	/**
-	 * Whether it is asked for. A run of all scenarios has it with the first store, so that
-	 * runs of one store each measure it once.
+	 * Whether it is asked for. A run of all scenarios has it with the first store, so
+	 * that runs of one store each measure it once.
 	 */
 	static boolean isAsked(Options options) {
 		return options.asksFor(NAME, false)

@@ -20,8 +20,9 @@ public final class Scenarios {
 	/** Creates the scenarios, in the order in which they run. */
 	public static List<Scenario> all() {
 		return List.of(new Uncontended(1), new Uncontended(16), new FirstSeconds(), new HotKey(1, 16), new HotKey(2, 8),
-				new HotKey(8, 1), new ReadMostly(1, 16), new ReadMostly(2, 8), new HandOver(), new Reentry(), new VirtualThreads(), new ManyWaiters(), new StartUp(),
-				new HeldLocks(0), new HeldLocks(REFILLS), new DistinctKeys(), new FencedTransactions());
+				new HotKey(8, 1), new ReadMostly(1, 16), new ReadMostly(2, 8), new HandOver(), new Reentry(),
+				new VirtualThreads(), new ManyWaiters(), new StartUp(), new HeldLocks(0), new HeldLocks(REFILLS),
+				new DistinctKeys(), new FencedTransactions());
 	}
 
 	/** Whether a scenario belongs to the short run. */

@@ -180,15 +180,18 @@ class ReportTests {
 			.containsExactly(tuple("uncontended-1", "zookeeper"), tuple("reentry", "redis"));
 	}
 
-	/** Returns the results of a run that has measured one scenario in each of its stores. */
+	/**
+	 * Returns the results of a run that has measured one scenario in each of its stores.
+	 */
 	private static Results run(String run) {
 		List<Row> rows = Pattern.compile("--store (\\S+)")
 			.matcher(run)
 			.results()
 			.map((store) -> row(store.group(1), "ours", 1).of(run))
 			.toList();
-		return new Results(Map.of("processors", "2", "command", run.replaceFirst("\\S+", "benchmarks/run.sh"), "complete",
-				"true"), rows, List.of());
+		return new Results(
+				Map.of("processors", "2", "command", run.replaceFirst("\\S+", "benchmarks/run.sh"), "complete", "true"),
+				rows, List.of());
 	}
 
 	@Test

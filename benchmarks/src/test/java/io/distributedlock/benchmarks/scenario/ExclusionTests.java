@@ -129,9 +129,8 @@ class ExclusionTests {
 		CriticalSection section = new CriticalSection(SharedMemory.map(this.folder.resolve("memory")));
 		section.reset();
 		Task task = Task.of(scenario).with(Task.MILLIS, 200).with(Task.TRIAL, 1);
-		List<Answer> answers = SimultaneousThreads.run(2,
-				(process) -> () -> work.run(SharedMemory.map(this.folder.resolve("memory")),
-						task.with(Task.PROCESS, process)));
+		List<Answer> answers = SimultaneousThreads.run(2, (process) -> () -> work
+			.run(SharedMemory.map(this.folder.resolve("memory")), task.with(Task.PROCESS, process)));
 		double locks = Answer.sum(answers, executions);
 		assertThat(locks).isPositive();
 		return section.figures(locks);
