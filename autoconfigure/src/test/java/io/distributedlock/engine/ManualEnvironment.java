@@ -63,7 +63,7 @@ public class ManualEnvironment implements EngineEnvironment {
 			this.ownerIdFailure = null;
 			throw failure;
 		}
-		return new OwnerId(0, this.owners.incrementAndGet());
+		return new OwnerId(0, this.owners.addAndGet(2));
 	}
 
 	/** Lets the next owner id fail. */

@@ -4,10 +4,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReadWriteLock;
 
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -24,6 +27,9 @@ import io.distributedlock.LossReason;
 import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.local.LocalStore;
+import io.distributedlock.provider.AcquireObserver;
+import io.distributedlock.provider.AcquireOutcome;
+import io.distributedlock.provider.LockObserver;
 import io.distributedlock.provider.LockTimer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -134,6 +140,42 @@ class SharedLocksTests {
 		}
 		assertThat(left.lossReason()).isNull();
 		await().until(() -> this.journal.open() == 0);
+	}
+
+	/** The thread whose request was granted may be slow to begin its hold. */
+	@Test
+	void holdThatJoinsBeforeTheFirstOneBeginsIsKept() {
+		List<Boolean> released = new CopyOnWriteArrayList<>();
+		AtomicReference<LockTemplate> template = new AtomicReference<>();
+		LockObserver slow = new LockObserver() {
+
+			@Override
+			public @Nullable AcquireObserver onAcquireStart(LockKey key) {
+				return (template.get() == null) ? null : new AcquireObserver() {
+
+					@Override
+					public void onEnd(AcquireOutcome outcome, @Nullable Throwable failure) {
+						LockTemplate locks = template.getAndSet(null);
+						if (locks != null) {
+							LockLease joined = CompletableFuture.supplyAsync(() -> locks.acquire(SHARED)).join();
+							released.add(locks.forceRelease(KEY, joined.fencingToken()));
+							released.add(joined.lossReason() == LossReason.FORCED);
+						}
+					}
+
+				};
+			}
+
+		};
+		LockTemplate observed = new LockTemplate(this.provider,
+				LockSettings.defaults().withMaxHandOffTime(Duration.ofSeconds(1)), this.timer, List.of(slow),
+				List.of());
+		template.set(observed);
+		LockLease first = observed.acquire(SHARED);
+		assertThat(released).containsExactly(true, true);
+		assertThat(first.lossReason()).isEqualTo(LossReason.FORCED);
+		first.close();
+		observed.close();
 	}
 
 	@Test

@@ -11,7 +11,8 @@ import io.distributedlock.provider.OwnerId;
  * function of SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
  * generators", 2014) from two start values of 64 bits that a cryptographically strong
  * source gave. One generator never repeats an id; two generators meet with a probability
- * of 2<sup>-128</sup> for each pair of their ids. Safe for use by many threads.
+ * of 2<sup>-127</sup> for each pair of their ids. They are ids of exclusive grants. Safe
+ * for use by many threads.
  */
 final class OwnerIdGenerator {
 
@@ -33,7 +34,8 @@ final class OwnerIdGenerator {
 
 	OwnerId next() {
 		long number = this.count.getAndIncrement();
-		return new OwnerId(mix(this.high + number * GAMMA), mix(this.low + number * OTHER_GAMMA));
+		// With the bit of a share cleared here, so that an exclusive lock needs one object.
+		return new OwnerId(mix(this.high + number * GAMMA), mix(this.low + number * OTHER_GAMMA) & ~1L);
 	}
 
 	private static long mix(long value) {

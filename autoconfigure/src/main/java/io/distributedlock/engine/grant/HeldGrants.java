@@ -92,11 +92,6 @@ public final class HeldGrants {
 
 	public void add(HeldGrant heldGrant) {
 		this.all.put(heldGrant.grant().owner(), heldGrant);
-		if (!heldGrant.isCurrent()) {
-			// A request that has joined a share has ended it before the first one came
-			// here.
-			this.all.remove(heldGrant.grant().owner(), heldGrant);
-		}
 	}
 
 	/** Returns what an observer may know of all that is held. */

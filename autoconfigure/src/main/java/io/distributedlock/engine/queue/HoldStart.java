@@ -2,6 +2,7 @@ package io.distributedlock.engine.queue;
 
 import org.jspecify.annotations.Nullable;
 
+import io.distributedlock.LockMode;
 import io.distributedlock.engine.event.AcquireObservation;
 import io.distributedlock.engine.grant.HeldGrant;
 import io.distributedlock.engine.grant.HeldGrants;
@@ -28,15 +29,19 @@ public final class HoldStart {
 		this.expiryWatch = expiryWatch;
 	}
 
+	/** Registers a grant, which has its first hold. */
+	void keep(HeldGrant heldGrant) {
+		this.renewals.schedule(heldGrant);
+		this.heldGrants.add(heldGrant);
+	}
+
 	/**
 	 * Registers the first hold of a grant, which is current in its queue already, or one
-	 * that has joined it.
+	 * that has joined it. A share is kept since it was granted.
 	 */
 	void register(Hold hold, @Nullable AcquireObservation request) {
-		HeldGrant heldGrant = hold.heldGrant();
-		if (heldGrant.holder() == hold) {
-			this.renewals.schedule(heldGrant);
-			this.heldGrants.add(heldGrant);
+		if (hold.heldGrant().mode() == LockMode.EXCLUSIVE) {
+			keep(hold.heldGrant());
 		}
 		watch(hold, request);
 	}

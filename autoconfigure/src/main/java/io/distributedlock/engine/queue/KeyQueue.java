@@ -199,9 +199,8 @@ final class KeyQueue implements GrantQueue {
 
 	/** What a request whose wait time is over can conclude without an attempt. */
 	private @Nullable RequestOutcome known(KeyRequest request, long now) {
-		HeldGrant held = this.grant;
-		if (held != null) {
-			return new RequestOutcome.Busy(held.process(now));
+		if (this.grant != null) {
+			return new RequestOutcome.Busy(this.grant.process(now));
 		}
 		KeyAnswers answers = contest().answers();
 		if (!answers.areNewFor(request)) {
@@ -339,16 +338,15 @@ final class KeyQueue implements GrantQueue {
 	 * @return why the grant cannot be used, or {@code null}
 	 */
 	@Nullable LockProviderException begin(LockGrant granted, StoreAttempt current, KeyRequest next, long now) {
-		HeldGrant held = (this.shares != null) ? this.shares.newGrant(granted, current, next.terms(), now)
-				: new HeldGrant(granted, next.terms(), current.lease(), current.sentNanos(), now, this);
-		if (next.isAlone()) {
-			held.beginHold(current.sentNanos(), next.terms().maxHold());
-		}
+		HeldGrant held = KeyShares.newGrant(this, granted, current, next, now);
 		LockProviderException refusal = held.refusal(engine().provider().name(), now);
 		if (refusal != null) {
 			return refusal;
 		}
 		Hold hold = new Hold(engine().heldGrants(), held, 0, next.requester(), now);
+		if (this.shares != null) {
+			this.shares.keep(held);
+		}
 		// Kept before the grant is put in place: one that does not begin would remain.
 		this.mutex.follow(() -> next.begin(hold));
 		this.grant = (this.shares != null) ? null : held;

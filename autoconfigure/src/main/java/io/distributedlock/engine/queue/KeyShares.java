@@ -45,22 +45,39 @@ final class KeyShares {
 				: queue.engine().provider().newContender(queue.key, queue::notified);
 	}
 
-	HeldGrant newGrant(LockGrant granted, StoreAttempt current, LockTerms terms, long now) {
-		return SharedGrant.isPossible(terms) ? new SharedGrant(granted, terms, current.sentNanos(), now, this.queue)
-				: new HeldGrant(granted, terms, terms.lease(), current.sentNanos(), now, this.queue);
+	/** Creates the grant of a queue, for shares or for the whole key. */
+	static HeldGrant newGrant(KeyQueue queue, LockGrant granted, StoreAttempt current, KeyRequest next, long now) {
+		LockTerms terms = next.terms();
+		HeldGrant grant = SharedGrant.isPossible(terms)
+				? new SharedGrant(granted, terms, current.sentNanos(), now, queue)
+				: new HeldGrant(granted, terms, current.lease(), current.sentNanos(), now, queue);
+		if (next.isAlone()) {
+			grant.beginHold(current.sentNanos(), terms.maxHold());
+		}
+		return grant;
 	}
 
 	boolean isEmpty() {
 		return this.count == 0;
 	}
 
+	/**
+	 * Has a grant renewed, and its loss told, before its first hold begins: those who
+	 * join it may be faster than the requester of that one.
+	 */
+	void keep(HeldGrant grant) {
+		this.queue.engine().holdStart().keep(grant);
+		this.count++;
+	}
+
 	/** Lets the requests that wait join a grant that has begun, as far as they may. */
 	void began(HeldGrant grant, long now) {
-		this.count++;
 		this.joinable = (grant instanceof SharedGrant shared) ? shared : null;
-		WaiterQueue waiting = this.queue.waiters;
-		if (waiting != null && this.joinable != null) {
-			waiting.all().forEach((request) -> join(request, now));
+		KeyRequest request = this.queue.head();
+		while (request != null && this.joinable != null) {
+			KeyRequest next = request.next;
+			join(request, now);
+			request = next;
 		}
 		letHeadAsk();
 	}
@@ -83,6 +100,10 @@ final class KeyShares {
 				|| engine.stopState().isStopping()) {
 			return false;
 		}
+		if (!shared.mayBeHandedOff(engine.settings().maxHandOffNanos(), now)) {
+			this.joinable = null;
+			return false;
+		}
 		Hold hold = new Hold(engine.heldGrants(), shared, 0, request.requester(), now);
 		// Kept before the hold begins: one that nobody is told of would remain.
 		boolean[] joined = new boolean[1];
@@ -91,7 +112,7 @@ final class KeyShares {
 				request.begin(hold);
 			}
 		});
-		joined[0] = shared.mayBeHandedOff(engine.settings().maxHandOffNanos(), now) && shared.join(hold);
+		joined[0] = shared.join(hold);
 		if (!joined[0]) {
 			this.joinable = null;
 		}
