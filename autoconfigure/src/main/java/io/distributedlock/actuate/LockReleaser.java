@@ -9,7 +9,6 @@ import org.apache.commons.logging.LogFactory;
 import io.distributedlock.FencingToken;
 import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
-import io.distributedlock.LockMode;
 import io.distributedlock.actuate.ForcedRelease.Outcome;
 import io.distributedlock.provider.LockInspector;
 import io.distributedlock.provider.StoredLock;
@@ -47,7 +46,9 @@ record LockReleaser(Duration timeout) {
 			return new ForcedRelease(Outcome.RELEASED, "The hold of this process has ended, and its holder is told."
 					+ " The store is told in the background, and keeps the lock until then");
 		}
-		if (provider.template().hasGrant(key) && !hasShare(provider, key)) {
+		// Beside a share of this process the token may be that of another's, and the order
+		// tells them apart: a share is never handed off, and so has one token.
+		if (provider.template().hasGrant(key)) {
 			return STALE_TOKEN;
 		}
 		try {
@@ -59,15 +60,6 @@ record LockReleaser(Duration timeout) {
 		catch (LockException ex) {
 			return new ForcedRelease(Outcome.STORE_FAILED, String.valueOf(ex.getMessage()));
 		}
-	}
-
-	/** Other processes may have shares beside one of this process. */
-	private static boolean hasShare(ManagedProvider provider, LockKey key) {
-		return provider.template()
-			.snapshot()
-			.held()
-			.stream()
-			.anyMatch((held) -> held.key().equals(key) && held.mode() != LockMode.EXCLUSIVE);
 	}
 
 	private ForcedRelease release(LockInspector inspector, LockKey key, FencingToken token) {

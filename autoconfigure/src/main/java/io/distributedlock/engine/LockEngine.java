@@ -128,7 +128,7 @@ final class LockEngine {
 				this.queues.waiting(this.context.nanoTime()));
 	}
 
-	/** Returns whether a grant of a key is held, offered, or being released. */
+	/** Returns whether an exclusive grant is held, offered, or being released. */
 	boolean hasGrant(LockKey key) {
 		return this.context.heldGrants().has(key) || this.context.pendingReleases().isReleasing(key);
 	}

@@ -243,11 +243,11 @@ public final class LockTemplate implements LockOperations, AutoCloseable {
 	}
 
 	/**
-	 * Returns whether this process has a grant of a lock through this template, also
-	 * while it is handed off or released.
+	 * Returns whether this process has an exclusive grant of a lock through this
+	 * template, also while it is handed off or released.
 	 * @param key the key
-	 * @return {@code false} if the store has no grant of this template that it still
-	 * needs
+	 * @return {@code false} if no such grant is left in the store that this template
+	 * knows of
 	 */
 	public boolean hasGrant(LockKey key) {
 		return this.engine.hasGrant(key);

@@ -161,10 +161,12 @@ record EngineBreakage(String name, String type, String text, String replacement)
 			new EngineBreakage("a release keeps the whole shortest hold", "HeldGrant",
 					"this.begun ? restNanos(nowNanos) : 0", "this.begun ? minHoldNanos() : 0"),
 			new EngineBreakage("a release that is repeated keeps the rest of its first time", "HeldGrants",
-					"\t\tthis.pendingReleases.release(heldGrant.key(), heldGrant.storedFor(nanoTime()), Kind.SEEN_GRANT,\n"
+					"\t\tthis.pendingReleases.release(ShareKey.of(heldGrant.key(), heldGrant.permits()),\n"
+							+ "\t\t\t\theldGrant.storedFor(nanoTime()), Kind.SEEN_GRANT,\n"
 							+ "\t\t\t\t(timeout) -> startRelease(heldGrant, nanoTime() + timeout.toNanos()));",
 					"\t\tDuration rest = heldGrant.keepFor(nanoTime());\n"
-							+ "\t\tthis.pendingReleases.release(heldGrant.key(), heldGrant.storedFor(nanoTime()), Kind.SEEN_GRANT,\n"
+							+ "\t\tthis.pendingReleases.release(ShareKey.of(heldGrant.key(), heldGrant.permits()),\n"
+							+ "\t\t\t\theldGrant.storedFor(nanoTime()), Kind.SEEN_GRANT,\n"
 							+ "\t\t\t\t(timeout) -> this.provider.release(heldGrant.key(), heldGrant.grant().owner(), rest, timeout));"),
 			new EngineBreakage("a request that is given up keeps its key", "KeyRequest",
 					"acquired.hold().lease().closeUnused();", "acquired.hold().lease().closeInBackground();"),

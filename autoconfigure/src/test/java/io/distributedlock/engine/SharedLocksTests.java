@@ -200,6 +200,16 @@ class SharedLocksTests {
 		without.close();
 	}
 
+	/** Else a token of another process's share would be stale beside an own one. */
+	@Test
+	void shareIsNoGrantOfTheWholeKey() {
+		for (LockRequest request : List.of(SHARED, EXCLUSIVE.withPermits(2), EXCLUSIVE)) {
+			LockLease lease = this.locks.acquire(request);
+			assertThat(this.locks.hasGrant(KEY)).isEqualTo(request == EXCLUSIVE);
+			lease.close();
+		}
+	}
+
 	@Test
 	void permitsAreGrantsOfTheirOwn() {
 		LockRequest request = EXCLUSIVE.withPermits(2);

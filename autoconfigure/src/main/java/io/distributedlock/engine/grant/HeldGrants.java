@@ -23,6 +23,7 @@ import io.distributedlock.engine.event.LockEventPublisher;
 import io.distributedlock.engine.event.LongHoldWarning;
 import io.distributedlock.engine.release.PendingRelease.Kind;
 import io.distributedlock.engine.release.PendingReleaseQueue;
+import io.distributedlock.engine.release.ShareKey;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.OwnerId;
@@ -104,9 +105,9 @@ public final class HeldGrants {
 			.toList();
 	}
 
-	/** Returns whether a grant of a key is held, offered, or being released. */
+	/** Returns whether an exclusive grant is held, offered, or being released. */
 	public boolean has(LockKey key) {
-		return all().stream().anyMatch((heldGrant) -> heldGrant.key().equals(key));
+		return all().stream().anyMatch((heldGrant) -> heldGrant.key().equals(key) && heldGrant.permits() == 0);
 	}
 
 	/** Records that a hold has ended, and with it the work under it, if there was any. */
@@ -333,7 +334,8 @@ public final class HeldGrants {
 
 	private void addPending(HeldGrant heldGrant) {
 		// The rest of the shortest hold is computed anew whenever the release is sent.
-		this.pendingReleases.release(heldGrant.key(), heldGrant.storedFor(nanoTime()), Kind.SEEN_GRANT,
+		this.pendingReleases.release(ShareKey.of(heldGrant.key(), heldGrant.permits()),
+				heldGrant.storedFor(nanoTime()), Kind.SEEN_GRANT,
 				(timeout) -> startRelease(heldGrant, nanoTime() + timeout.toNanos()));
 	}
 

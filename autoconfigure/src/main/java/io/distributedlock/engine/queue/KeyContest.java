@@ -411,7 +411,7 @@ final class KeyContest {
 	 * Releases what an attempt was granted, or may have been. Called without the lock.
 	 */
 	void release(StoreAttempt current, boolean answerSeen) {
-		this.engine.pendingReleases().release(this.queue.key, current.owner(), current.lease(), answerSeen);
+		this.engine.pendingReleases().release(this.queue.shareKey, current.owner(), current.lease(), answerSeen);
 	}
 
 	/**

@@ -66,7 +66,6 @@ final class KeyShares {
 	 * join it may be faster than the requester of that one.
 	 */
 	void keep(HeldGrant grant) {
-		this.queue.engine().holdStart().keep(grant);
 		this.count++;
 	}
 

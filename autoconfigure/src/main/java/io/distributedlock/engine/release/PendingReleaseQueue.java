@@ -172,14 +172,15 @@ public final class PendingReleaseQueue {
 	/**
 	 * Releases what an attempt was granted, or may have been; the key is free at once.
 	 */
-	public void release(LockKey key, OwnerId owner, Duration lease, boolean answerSeen) {
-		release(key, lease, answerSeen ? Kind.SEEN_GRANT : Kind.UNSEEN_GRANT,
-				(timeout) -> this.provider.release(key, owner, timeout));
+	public void release(Object shareKey, OwnerId owner, Duration lease, boolean answerSeen) {
+		release(shareKey, lease, answerSeen ? Kind.SEEN_GRANT : Kind.UNSEEN_GRANT,
+				(timeout) -> this.provider.release(ShareKey.key(shareKey), owner, timeout));
 	}
 
 	/** Releases a grant by a command that is made anew whenever it is sent. */
-	public void release(LockKey key, Duration lease, Kind kind, Function<Duration, StoreCall<ReleaseOutcome>> command) {
-		add(key, kind, command, PendingReleaseQueue::doNothing, lease.multipliedBy(2).plus(SLACK)).run();
+	public void release(Object shareKey, Duration lease, Kind kind,
+			Function<Duration, StoreCall<ReleaseOutcome>> command) {
+		add(shareKey, kind, command, PendingReleaseQueue::doNothing, lease.multipliedBy(2).plus(SLACK)).run();
 	}
 
 	/**
@@ -216,10 +217,10 @@ public final class PendingReleaseQueue {
 		});
 	}
 
-	/** Returns whether the release of a grant of a key is pending. */
+	/** Returns whether the release of an exclusive grant of a key is pending. */
 	public boolean isReleasing(LockKey key) {
 		return locked(
-				() -> this.others.stream().anyMatch((entry) -> entry.kind == Kind.SEEN_GRANT && entry.key.equals(key)));
+				() -> this.others.stream().anyMatch((entry) -> entry.kind == Kind.SEEN_GRANT && entry.shareKey.equals(key)));
 	}
 
 	/** Whether nothing is sent any more. */

@@ -93,6 +93,14 @@ class PendingReleaseQueueTests {
 	}
 
 	@Test
+	void releaseOfAShareIsNoneOfTheWholeKey() {
+		LockKey key = LockKey.of("hanging", "1");
+		this.queue.release(new ShareKey(key, 2), LEASE, Kind.SEEN_GRANT, (timeout) -> call(key));
+		assertThat(this.queue.size()).isEqualTo(1);
+		assertThat(this.queue.isReleasing(key)).isFalse();
+	}
+
+	@Test
 	void cancelledWithdrawalIsNotSent() {
 		LockKey key = LockKey.of("node", "1");
 		Runnable withdraw = this.queue.end(key, this.contender, true);
