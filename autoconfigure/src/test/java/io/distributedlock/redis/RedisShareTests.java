@@ -266,6 +266,25 @@ class RedisShareTests {
 	}
 
 	@Test
+	void exclusiveGrantOfAnOlderVersionWithAnOddIdIsEndedByForce() {
+		RedisLockProvider process = process();
+		String held = LockValues.held(OwnerId.random().ofShare(true).text(), 1_700_000_000_000_000L, 1_700_000_000,
+				"old:1");
+		for (boolean waiting : new boolean[] { false, true }) {
+			this.admin.set(this.lock, RedisLayout.bytes(held), SetParams.setParams().px(30_000));
+			if (waiting) {
+				RedisProcesses.enqueue(RedisProcesses.enter(process, KEY));
+			}
+			List<StoredLock> found = process.findAll(KEY, RedisProcesses.TIMEOUT);
+			assertThat(found).hasSize(1);
+			assertThat(process.forceRelease(KEY, found.get(0), RedisProcesses.TIMEOUT))
+				.isEqualTo(ReleaseOutcome.RELEASED);
+			assertThat(this.admin.exists(this.lock)).isEqualTo(waiting);
+		}
+		assertThat(value()).startsWith(process.process() + "R");
+	}
+
+	@Test
 	void operatorsSeeEachShareAndEndOne() {
 		RedisLockProvider process = process();
 		LockGrant first = acquire(process);
