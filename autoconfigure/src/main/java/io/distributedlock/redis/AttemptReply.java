@@ -112,6 +112,11 @@ public final class AttemptReply {
 		return this.reply.number(5) == 1;
 	}
 
+	/** The server's microsecond of the reply. */
+	long micros() {
+		return this.reply.number(3);
+	}
+
 	/** The id with which the value begins; empty if there is none. */
 	public String owner() {
 		return (this.value.length() > RedisLayout.ID_LENGTH) ? this.value.substring(0, RedisLayout.ID_LENGTH) : "";
@@ -169,7 +174,7 @@ public final class AttemptReply {
 
 	private @Nullable Duration heldFor(String grantSecond) {
 		try {
-			long seconds = TimeUnit.MICROSECONDS.toSeconds(this.reply.number(3)) - Long.parseLong(grantSecond);
+			long seconds = TimeUnit.MICROSECONDS.toSeconds(micros()) - Long.parseLong(grantSecond);
 			return (seconds >= 0) ? Duration.ofSeconds(seconds) : null;
 		}
 		catch (NumberFormatException ex) {

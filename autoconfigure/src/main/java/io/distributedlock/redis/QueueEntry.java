@@ -1,5 +1,7 @@
 package io.distributedlock.redis;
 
+import io.distributedlock.redis.script.RedisLayout;
+
 /**
  * What a contender knows of its last entry in the wait queue. Guarded by the contender's
  * monitor.
@@ -11,6 +13,9 @@ public final class QueueEntry {
 
 	/** The creation of the value that had the entry, or 0 if it is not known. */
 	private long created;
+
+	/** The server's microsecond of the reply that showed the entry last. */
+	private long seen;
 
 	/** The header of the held lock that had the entry, or empty if it is not known. */
 	private String header = "";
@@ -38,14 +43,17 @@ public final class QueueEntry {
 	 * Records the reply to a busy attempt.
 	 * @return whether the lock was reserved for this process since the last reply, in
 	 * vain. An entry that ended with its value, or was dropped from a long queue, is no
-	 * such case.
+	 * such case, nor is one whose process let pass the time that others wait for it at a
+	 * shared lock without a notification.
 	 */
 	boolean update(AttemptReply reply) {
-		boolean missed = reply.isEntryGone()
-				&& ((this.created != 0) ? this.created == reply.created() : reply.created() <= this.score);
+		boolean missed = reply.isEntryGone() && ((this.created != 0)
+				? this.created == reply.created() && reply.micros() - this.seen < RedisLayout.LONGEST_TURN_MICROS
+				: reply.created() <= this.score);
 		if (reply.score() > 0) {
 			this.score = reply.score();
 			this.created = reply.created();
+			this.seen = reply.micros();
 		}
 		this.header = (reply.score() > 0 && reply.isHeld()) ? reply.header() : "";
 		return missed;

@@ -20,9 +20,13 @@ class QueueEntryTests {
 
 	/** Updates the entry with the reply of a lock whose value was created at a time. */
 	private boolean update(long created, long score, boolean gone) {
+		return update(created, score, gone, LATER);
+	}
+
+	private boolean update(long created, long score, boolean gone, long micros) {
 		byte[] header = RedisLayout.bytes(LockValues.held(OwnerId.random().text(), created, 1_700_000_000, "vm:1"));
 		return this.entry.update(
-				new AttemptReply(new ScriptReply(List.of(0L, header, 30_000L, created, score, gone ? 1L : 0L), true)));
+				new AttemptReply(new ScriptReply(List.of(0L, header, 30_000L, micros, score, gone ? 1L : 0L), true)));
 	}
 
 	@Test
@@ -46,6 +50,13 @@ class QueueEntryTests {
 		assertThat(update(CREATED, CREATED + 7, true)).isTrue();
 		this.entry.set(CREATED + 7);
 		assertThat(update(LATER, CREATED + 7, true)).isFalse();
+	}
+
+	@Test
+	void entryThatIsGoneAfterTheLongestTurnMayHaveHadNoNotification() {
+		update(CREATED, CREATED + 7, false, LATER);
+		assertThat(update(CREATED, CREATED + 7, true, LATER + 2_999_999)).isTrue();
+		assertThat(update(CREATED, CREATED + 7, true, LATER + 2_999_999 + 3_000_000)).isFalse();
 	}
 
 	@Test

@@ -66,6 +66,12 @@ public final class RedisLayout {
 	public static final Duration POLL_INTERVAL = Duration.ofSeconds(1);
 
 	/**
+	 * How long others wait for the first process in the queue of a shared lock after each
+	 * of its attempts, in microseconds.
+	 */
+	public static final long LONGEST_TURN_MICROS = TimeUnit.SECONDS.toMicros(3);
+
+	/**
 	 * The beginning of the error of a write at maxmemory, as a pattern of Lua. Redis 6.2
 	 * puts the line of the script before the code.
 	 */
@@ -193,8 +199,7 @@ public final class RedisLayout {
 				ENTRY_LENGTH * MOST_ENTRIES, State.HELD.code, State.RESERVED.code, State.KEPT.code, State.SHARED.code,
 				ORDER_MEMBER, RESERVATION.multipliedBy(2).toMillis(), RESERVATION.plus(POLL_INTERVAL).toMillis(),
 				POLL_INTERVAL.toMillis(), OUT_OF_MEMORY, RESERVED_HEADER_LENGTH + MICROSECOND_LENGTH,
-				TimeUnit.MILLISECONDS.toMicros(RESERVATION.toMillis()),
-				TimeUnit.MILLISECONDS.toMicros(POLL_INTERVAL.multipliedBy(3).toMillis()));
+				TimeUnit.MILLISECONDS.toMicros(RESERVATION.toMillis()), LONGEST_TURN_MICROS);
 	}
 
 	/** The label of a process, as the header of a held lock ends with it. */
