@@ -46,7 +46,9 @@
  * id, which is odd, and so has an entry and a channel of its own. The header has the end
  * of the turn of the first process in the queue: 100 ms after a notification, 3 seconds
  * after each of its attempts. If it does not come by then, the next attempt for a share
- * or the process that has notified it removes it from the queue.</li>
+ * removes it from the queue, or the process whose release has notified it. That of a
+ * grant does not look again: a process that has died in a row of readers delays those
+ * behind it until one of them attempts, a second at most.</li>
  * <li><b>Withdraw</b> ({@code withdraw.lua}). A process without waiters leaves the queue;
  * a lock that is reserved for it is reserved for the next process. A notification for
  * which no contender waits leads to the same step.</li>
