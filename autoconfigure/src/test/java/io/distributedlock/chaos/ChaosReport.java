@@ -14,6 +14,8 @@ import java.util.stream.Collectors;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
+import io.distributedlock.LockMode;
+
 /**
  * What a run has shown.
  *
@@ -21,7 +23,8 @@ import tools.jackson.databind.json.JsonMapper;
  * @param seed the seed
  * @param seconds for how long faults were injected
  * @param acquisitions the number of granted calls
- * @param contended those that another process had to release the lock for
+ * @param contended those that another process had to release the lock for, by modes
+ * @param afterShares exclusive ones that waited for shares of another process
  * @param faults the effective faults by kind
  * @param writes what the fenced register did
  * @param overlap how long work went on after the next holder had the lock
@@ -35,15 +38,18 @@ import tools.jackson.databind.json.JsonMapper;
  * @param violations what the checker has found, at most {@link #MOST} of each rule
  * @param unmetGuards what the run would have to have more of to be a proof
  */
-record ChaosReport(String store, long seed, long seconds, long acquisitions, long contended,
-		Map<FaultKind, Long> faults, Writes writes, Spread overlap, Spread takeover, Spread overrun,
+record ChaosReport(String store, long seed, long seconds, long acquisitions,
+		Map<LockMode, Long> contended, long afterShares, Map<FaultKind, Long> faults, Writes writes, Spread overlap, Spread takeover, Spread overrun,
 		long lossesExplained, long lossesUnexplained, long residue, long loadAllowanceMillis, long stalledMillis,
 		Map<String, List<String>> violations, List<String> unmetGuards) {
 
 	private static final int MOST = 20;
 
 	/** Far less than a run has, and more than one that has stood still. */
-	private static final long CONTENDED_PER_MINUTE = 60;
+	private static final Map<LockMode, Long> CONTENDED_PER_MINUTE = Map.of(LockMode.EXCLUSIVE, 60L, LockMode.SHARED,
+			20L, LockMode.PERMIT, 20L);
+
+	private static final long AFTER_SHARES_PER_MINUTE = 20;
 
 	static ChaosReport of(ChaosRun run, History history) {
 		Bounds bounds = run.bounds();
@@ -61,15 +67,16 @@ record ChaosReport(String store, long seed, long seconds, long acquisitions, lon
 			.collect(Collectors.groupingBy(Fault::kind, TreeMap::new, Collectors.counting()));
 		long unexplained = new ExplainedLosses(bounds).violations(history).size();
 		Writes writes = figures.writes(run.register().staleInTwin());
-		List<String> unmet = unmetGuards(run, faults, figures.contended(), writes);
+		List<String> unmet = unmetGuards(run, faults, figures, writes);
 		return new ChaosReport(run.settings().store().toString(), run.settings().seed(),
-				run.settings().time().toSeconds(), figures.acquisitions(), figures.contended(), faults, writes,
+				run.settings().time().toSeconds(), figures.acquisitions(), figures.contended(), figures.afterShares(), faults, writes,
 				figures.overlap(), figures.takeover(bounds), figures.overrun(), figures.losses() - unexplained,
 				unexplained, history.residue().orElse(-1), bounds.load().toMillis(),
 				Duration.ofNanos(history.stalled()).toMillis(), violations, unmet);
 	}
 
-	private static List<String> unmetGuards(ChaosRun run, Map<FaultKind, Long> faults, long contended, Writes writes) {
+	private static List<String> unmetGuards(ChaosRun run, Map<FaultKind, Long> faults, ChaosFigures figures,
+			Writes writes) {
 		List<String> unmet = new ArrayList<>();
 		for (FaultKind.Lane lane : FaultKind.Lane.values()) {
 			run.faults(lane)
@@ -77,9 +84,15 @@ record ChaosReport(String store, long seed, long seconds, long acquisitions, lon
 				.filter((kind) -> !faults.containsKey(kind))
 				.forEach((kind) -> unmet.add("no effective " + kind));
 		}
-		long needed = CONTENDED_PER_MINUTE * run.settings().time().toSeconds() / 60;
-		if (contended < needed) {
-			unmet.add(contended + " contended grants, " + needed + " needed");
+		long seconds = run.settings().time().toSeconds();
+		Map<LockMode, Long> contended = figures.contended();
+		CONTENDED_PER_MINUTE.forEach((mode, needed) -> {
+			if (contended.getOrDefault(mode, 0L) < needed * seconds / 60) {
+				unmet.add(contended.get(mode) + " contended grants that are " + mode);
+			}
+		});
+		if (figures.afterShares() < AFTER_SHARES_PER_MINUTE * seconds / 60) {
+			unmet.add(figures.afterShares() + " exclusive grants after shares");
 		}
 		if (writes.refused() == 0) {
 			unmet.add("no stale write was refused");
@@ -93,8 +106,8 @@ record ChaosReport(String store, long seed, long seconds, long acquisitions, lon
 
 	/** One line that tells the run. */
 	String summary() {
-		return "chaos on %s for %d s, seed %d: %d acquisitions (%d contended), %d effective faults %s; %s; ".formatted(
-				this.store, this.seconds, this.seed, this.acquisitions, this.contended, effectiveFaults(), this.faults,
+		return "chaos on %s for %d s, seed %d: %d acquisitions (contended: %s, exclusive after shares: %d), %d effective faults %s; %s; ".formatted(
+				this.store, this.seconds, this.seed, this.acquisitions, this.contended, this.afterShares, effectiveFaults(), this.faults,
 				this.writes)
 				+ "work overlapped %s, takeovers %s, overruns %s; losses: %d explained, %d unexplained; residue %d; "
 					.formatted(this.overlap, this.takeover, this.overrun, this.lossesExplained, this.lossesUnexplained,

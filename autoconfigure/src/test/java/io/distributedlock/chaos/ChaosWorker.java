@@ -31,7 +31,16 @@ import io.distributedlock.chaos.LockCall.End;
  */
 final class ChaosWorker extends Thread {
 
-	private static final int KEYS = 8;
+	private static final List<Integer> ONE_AT_A_TIME = List.of(0);
+
+	private static final List<Integer> MIXED = List.of(0, 0, Integer.MAX_VALUE, Integer.MAX_VALUE,
+			ChaosService.PERMITS);
+
+	private static final List<Integer> PERMITS = List.of(ChaosService.PERMITS);
+
+	/** The permits of which a call for a key has one; 0 is exclusive. */
+	private static final List<List<Integer>> KEYS = List.of(ONE_AT_A_TIME, ONE_AT_A_TIME, ONE_AT_A_TIME,
+			ONE_AT_A_TIME, MIXED, MIXED, PERMITS, PERMITS);
 
 	private static final Duration SHORT_WAIT = Duration.ofMillis(500);
 
@@ -78,18 +87,21 @@ final class ChaosWorker extends Thread {
 
 	private void call(CallMode mode) {
 		CallId id = new CallId(this.setting.name(), this.setting.calls().incrementAndGet());
-		List<String> keys = this.random.ints(0, KEYS)
+		List<Integer> numbers = this.random.ints(0, (mode == CallMode.SEVERAL) ? 4 : KEYS.size())
 			.distinct()
 			.limit((mode == CallMode.SEVERAL) ? 2 : 1)
-			.mapToObj((number) -> "key-" + number)
+			.boxed()
 			.toList();
+		List<String> keys = numbers.stream().map((number) -> "key-" + number).toList();
+		List<Integer> kinds = KEYS.get(numbers.get(0));
+		int permits = kinds.get(this.random.nextInt(kinds.size()));
 		Duration wait = wait(mode);
 		long limit = Math.max(wait.toNanos(), ChaosRun.CALL_TIMEOUT.toNanos());
-		keys.forEach((key) -> log(Kind.CALL, id, key, limit, mode.name()));
-		Work work = new Work(id, keys);
+		keys.forEach((key) -> log(Kind.CALL, id, key, limit, mode + " " + permits));
+		Work work = new Work(id, keys, permits);
 		this.acquiring.set(true);
 		try {
-			acquire(mode, keys, wait, work);
+			acquire(mode, wait, work);
 		}
 		catch (LockException | InterruptedException ex) {
 			if (!work.begun) {
@@ -109,28 +121,39 @@ final class ChaosWorker extends Thread {
 		return switch (mode) {
 			case TRY -> Duration.ZERO;
 			case ANNOTATED -> Duration.parse("PT1.5S");
-			default -> this.random.nextBoolean() ? SHORT_WAIT : ChaosRun.LEASE.multipliedBy(2);
+			default -> this.random.nextBoolean() ? SHORT_WAIT : ChaosRun.LEASE.multipliedBy(4);
 		};
 	}
 
-	private void acquire(CallMode mode, List<String> keys, Duration wait, Work work) throws InterruptedException {
+	private void acquire(CallMode mode, Duration wait, Work work) throws InterruptedException {
 		LockOperations locks = this.setting.locks();
-		LockRequest request = LockRequest.ofAll(keys.stream().map((key) -> LockKey.of(ChaosService.NAME, key)).toList())
+		LockRequest exclusive = LockRequest
+			.ofAll(work.keys.stream().map((key) -> LockKey.of(ChaosService.NAME, key)).toList())
 			.withWaitTime(wait);
+		LockRequest request = (work.permits > 0) ? exclusive.withPermits(work.permits) : exclusive;
 		switch (mode) {
 			case EXECUTE, SEVERAL -> locks.executeWithoutResult(request, work::run);
-			case ANNOTATED -> this.setting.service().work(keys.get(0), work::run);
+			case ANNOTATED -> callAnnotated(work.keys.get(0), work);
 			case ASYNC -> acquireAsync(locks, request, work);
 			case TRY -> {
 				try (LockLease lease = locks.tryAcquire(request)) {
 					if (lease == null) {
-						log(Kind.ENDED, work.id, keys.get(0), 0, End.BUSY.name());
+						log(Kind.ENDED, work.id, work.keys.get(0), 0, End.BUSY.name());
 					}
 					else {
 						work.run(lease);
 					}
 				}
 			}
+		}
+	}
+
+	private void callAnnotated(String key, Work work) {
+		ChaosService service = this.setting.service();
+		switch (work.permits) {
+			case 0 -> service.work(key, work::run);
+			case ChaosService.PERMITS -> service.permit(key, work::run);
+			default -> service.share(key, work::run);
 		}
 	}
 
@@ -194,11 +217,14 @@ final class ChaosWorker extends Thread {
 
 		private final List<String> keys;
 
+		private final int permits;
+
 		private boolean begun;
 
-		private Work(CallId id, List<String> keys) {
+		private Work(CallId id, List<String> keys, int permits) {
 			this.id = id;
 			this.keys = keys;
+			this.permits = permits;
 		}
 
 		private void run(LockLease lease) {
@@ -237,8 +263,9 @@ final class ChaosWorker extends Thread {
 			return ChaosWorker.this.random.nextInt((kind < 30) ? 300 : 5);
 		}
 
+		/** Whoever shares the lock writes nothing: it may not be alone. */
 		private void write(LockLease lease) {
-			for (String key : this.keys) {
+			for (String key : (this.permits > 0) ? List.<String>of() : this.keys) {
 				ChaosWorker.this.register.write(key, token(lease, key), this.id.process(), this.id.toString());
 			}
 		}

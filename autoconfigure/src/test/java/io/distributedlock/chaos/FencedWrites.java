@@ -42,7 +42,7 @@ final class FencedWrites implements HistoryRule {
 			else if (highest <= write.value()) {
 				violations.add("a write of " + writer + " was refused, although none had a higher token");
 			}
-			else if (writer.heldUntil().orElse(0) > write.at()) {
+			else if (writer.heldUntil() > write.at()) {
 				violations.add("a write of " + writer + " was refused, although it held the lock after that");
 			}
 		}

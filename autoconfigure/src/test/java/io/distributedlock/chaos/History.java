@@ -26,8 +26,6 @@ final class History {
 
 	private final OptionalLong residue;
 
-	private final long end;
-
 	private History(List<HistoryEvent> events) {
 		Map<String, HistoryEvent> begun = new LinkedHashMap<>();
 		long left = -1;
@@ -48,7 +46,6 @@ final class History {
 			throw new IllegalArgumentException("Not lifted: " + begun.values());
 		}
 		this.residue = (left >= 0) ? OptionalLong.of(left) : OptionalLong.empty();
-		this.end = events.isEmpty() ? 0 : events.get(events.size() - 1).at();
 	}
 
 	/**
@@ -135,11 +132,6 @@ final class History {
 	/** What the store has kept, if that was looked for. */
 	OptionalLong residue() {
 		return this.residue;
-	}
-
-	/** The time of the last event. */
-	long end() {
-		return this.end;
 	}
 
 }

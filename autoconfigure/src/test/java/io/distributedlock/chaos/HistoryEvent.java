@@ -54,7 +54,7 @@ record HistoryEvent(long at, Kind kind, String process, String call, String key,
 	/** The kinds of events. */
 	enum Kind {
 
-		/** A call is sent: the nanoseconds within which it has to end; how it is made. */
+		/** A call is sent: the nanoseconds within which it has to end; mode, permits. */
 		CALL,
 		/** It has the lock: the fencing token. */
 		GRANTED,

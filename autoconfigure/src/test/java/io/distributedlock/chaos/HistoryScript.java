@@ -24,7 +24,17 @@ final class HistoryScript {
 	}
 
 	HistoryScript call(String call, long at, CallMode mode) {
-		return add(at, Kind.CALL, call, Duration.ofSeconds(1).toNanos(), mode.name());
+		return add(at, Kind.CALL, call, Duration.ofSeconds(1).toNanos(), mode + " 0");
+	}
+
+	/** A call for a share, or for the one lock that excludes all others. */
+	HistoryScript call(String call, long at, int permits) {
+		return add(at, Kind.CALL, call, Duration.ofSeconds(1).toNanos(), CallMode.EXECUTE + " " + permits);
+	}
+
+	/** A whole call for a share. */
+	HistoryScript share(String call, int permits, long from, long to, long token) {
+		return call(call, from, permits).granted(call, from + 1, token).released(call, to);
 	}
 
 	HistoryScript granted(String call, long at, long token) {

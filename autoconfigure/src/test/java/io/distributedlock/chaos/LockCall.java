@@ -1,7 +1,5 @@
 package io.distributedlock.chaos;
 
-import java.util.OptionalLong;
-
 /**
  * What the history tells of one key of one call. Times are nanoseconds, absent if the
  * event is not in the history.
@@ -12,6 +10,10 @@ final class LockCall {
 	static final long NEVER = Long.MAX_VALUE;
 
 	private final HistoryEvent called;
+
+	private final String mode;
+
+	private final int permits;
 
 	private End end = End.NONE;
 
@@ -28,7 +30,10 @@ final class LockCall {
 	private long releasedAt = NEVER;
 
 	LockCall(HistoryEvent called) {
+		String[] how = called.detail().split(" ");
 		this.called = called;
+		this.mode = how[0];
+		this.permits = Integer.parseInt(how[1]);
 	}
 
 	void add(HistoryEvent event) {
@@ -67,7 +72,22 @@ final class LockCall {
 
 	/** How the call was made. */
 	String mode() {
-		return this.called.detail();
+		return this.mode;
+	}
+
+	/** The most shares that there may be at a time, or 0 if it is exclusive. */
+	int permits() {
+		return this.permits;
+	}
+
+	/** Whether it cannot have the lock beside another one. */
+	boolean excludes(LockCall other) {
+		return this.permits == 0 || other.permits == 0;
+	}
+
+	/** Whether it may join the share that its process has. */
+	boolean mayJoin() {
+		return this.permits == Integer.MAX_VALUE;
 	}
 
 	long calledAt() {
@@ -96,9 +116,9 @@ final class LockCall {
 		return this.token;
 	}
 
-	/** The last time at which the lock is known to have been held, or nothing. */
-	OptionalLong heldUntil() {
-		return (this.heldUntil > 0) ? OptionalLong.of(this.heldUntil) : OptionalLong.empty();
+	/** The last time at which the lock is known to have been held, or 0. */
+	long heldUntil() {
+		return this.heldUntil;
 	}
 
 	boolean isLost() {
@@ -125,7 +145,7 @@ final class LockCall {
 
 	@Override
 	public String toString() {
-		return id() + " (" + mode() + ") of key " + key();
+		return id() + " (" + this.called.detail() + ") of " + key();
 	}
 
 	/** How a call has ended. */

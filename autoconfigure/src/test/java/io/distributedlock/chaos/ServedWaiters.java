@@ -2,16 +2,21 @@ package io.distributedlock.chaos;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
 import io.distributedlock.chaos.LockCall.End;
 
 /**
- * No call waits while the lock is free and the store is well. A lock counts as not free
- * while a call has it, or may have it: until its release has returned, or for the expiry
- * after its process has died, or after a call whose end is unclear. So the rule also
- * bounds the time from a kill to the next grant.
+ * No call waits while it could have the lock and the store is well. A lock counts as
+ * taken while a call has it, or may have it: until its release has returned, or for the
+ * expiry after its process has died, or after a call whose end is unclear. So the rule
+ * also bounds the time from a kill to the next grant.
+ * <p>
+ * An exclusive call does not wait for shares that were asked for when it waited for long
+ * enough to be in the wait queue. A share waits for as many others as it permits, and may
+ * wait for calls of another kind that wait themselves.
  */
 final class ServedWaiters implements HistoryRule {
 
@@ -24,55 +29,62 @@ final class ServedWaiters implements HistoryRule {
 	@Override
 	public List<String> violations(History history) {
 		List<String> violations = new ArrayList<>();
-		for (Map.Entry<String, List<LockCall>> entry : history.calls().entrySet()) {
-			for (Span free : freeSpans(history, entry.getValue())) {
-				for (LockCall call : entry.getValue()) {
-					long waited = waited(history, call, free);
-					if (waited > this.bounds.longestIdle()) {
-						violations.add(call + " waited for " + Duration.ofNanos(waited).toMillis()
-								+ " ms while the lock was free");
-					}
+		for (List<LockCall> calls : history.calls().values()) {
+			Map<LockCall, Span> taken = new LinkedHashMap<>();
+			calls.forEach((call) -> taken.put(call, taken(history, call)));
+			for (LockCall call : calls) {
+				Span wait = new Span(call.calledAt(), Math.min(call.endedAt(), history.deathOf(call.process())));
+				long waited = (wait.length() > this.bounds.longestIdle()) ? waited(history, call, wait, taken) : 0;
+				if (waited > this.bounds.longestIdle()) {
+					violations.add(call + " waited for " + Duration.ofNanos(waited).toMillis()
+							+ " ms while the lock was free");
 				}
 			}
 		}
 		return violations;
 	}
 
-	/** The longest time for which a process that is well waited in a span. */
-	private long waited(History history, LockCall call, Span free) {
-		long from = Math.max(call.calledAt(), free.from());
-		long to = Math.min(Math.min(call.endedAt(), history.deathOf(call.process())), free.to());
-		if (to - from <= this.bounds.longestIdle()) {
-			return 0;
-		}
-		List<Span> unwell = new ArrayList<>();
-		for (Fault fault : history.faults()) {
-			if (fault.isOf(call.process())) {
-				unwell.add(new Span(fault.begin(), fault.end() + this.bounds.aftermath()));
+	/** The longest time for which a process that is well waited and need not have. */
+	private long waited(History history, LockCall waiter, Span wait, Map<LockCall, Span> taken) {
+		List<Span> alike = new ArrayList<>();
+		List<Span> busy = unwell(history, waiter.process());
+		taken.forEach((call, span) -> {
+			boolean isAlike = call.permits() == waiter.permits();
+			if (isAlike && call.isGranted()) {
+				alike.add(span);
 			}
-		}
-		return new Span(from, to).without(unwell)
+			else if (isAlike || waiter.permits() > 0) {
+				busy.add(isAlike ? span : new Span(Math.min(call.calledAt(), span.from()), span.to()));
+			}
+		});
+		busy.addAll(Span.common(alike, Math.max(waiter.permits(), 1)));
+		return wait.without(busy)
 			.stream()
-			.mapToLong((waiting) -> history.running(call.process(), waiting.from(), waiting.to()))
+			.flatMap((gap) -> gap.without(sharesBefore(waiter, gap, taken)).stream())
+			.mapToLong((free) -> history.running(waiter.process(), free.from(), free.to()))
 			.max()
 			.orElse(0);
 	}
 
-	/** The times at which nobody has the lock for longer than a waiter may need. */
-	private List<Span> freeSpans(History history, List<LockCall> calls) {
-		List<Span> taken = new ArrayList<>();
-		for (Fault fault : history.faults()) {
-			if (fault.target().equals(HistoryEvent.STORE)) {
-				taken.add(new Span(fault.begin(), fault.end() + this.bounds.aftermath()));
-			}
-		}
-		history.stalls(HistoryEvent.STORE)
-			.forEach((stall) -> taken.add(new Span(stall.from(), stall.to() + this.bounds.aftermath())));
-		calls.stream().map((call) -> taken(history, call)).filter((span) -> span.length() > 0).forEach(taken::add);
-		return new Span(calls.get(0).calledAt(), history.end()).without(taken)
+	/** The shares for which an exclusive call may have to wait in a time. */
+	private List<Span> sharesBefore(LockCall waiter, Span gap, Map<LockCall, Span> taken) {
+		return taken.entrySet()
 			.stream()
-			.filter((gap) -> gap.length() > this.bounds.longestIdle())
+			.filter((other) -> waiter.permits() == 0 && other.getKey().permits() > 0)
+			.filter((share) -> share.getKey().calledAt() <= gap.from() + this.bounds.longestIdle())
+			.map(Map.Entry::getValue)
 			.toList();
+	}
+
+	/** The times at which a process or the store is not well. */
+	private List<Span> unwell(History history, String process) {
+		List<Span> unwell = new ArrayList<>();
+		history.faults()
+			.stream()
+			.filter((fault) -> fault.concerns(process))
+			.forEach((fault) -> unwell.add(new Span(fault.begin(), later(fault.end()))));
+		history.stalls(HistoryEvent.STORE).forEach((stall) -> unwell.add(new Span(stall.from(), later(stall.to()))));
+		return unwell;
 	}
 
 	/** The time in which a call has the lock, or may have it. */

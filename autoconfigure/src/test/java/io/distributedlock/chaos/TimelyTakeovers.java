@@ -29,7 +29,8 @@ final class TimelyTakeovers implements HistoryRule {
 	}
 
 	/**
-	 * Returns how the locks of killed processes were followed where all else was well.
+	 * Returns how the exclusive locks of killed processes were followed where all else
+	 * was well.
 	 */
 	List<Takeover> takeovers(History history) {
 		List<Takeover> takeovers = new ArrayList<>();
@@ -37,7 +38,8 @@ final class TimelyTakeovers implements HistoryRule {
 			List<LockCall> grants = history.grants(key);
 			for (int i = 0; i + 1 < grants.size(); i++) {
 				LockCall killed = grants.get(i);
-				if (history.isKilled(killed.process()) && killed.releaseAt() == LockCall.NEVER) {
+				if (history.isKilled(killed.process()) && killed.releaseAt() == LockCall.NEVER
+						&& killed.permits() == 0) {
 					takeover(history, killed, grants.get(i + 1)).ifPresent(takeovers::add);
 				}
 			}
