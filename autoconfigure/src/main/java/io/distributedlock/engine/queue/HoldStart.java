@@ -40,7 +40,7 @@ public final class HoldStart {
 	 * that has joined it. A share is kept since it was granted.
 	 */
 	void register(Hold hold, @Nullable AcquireObservation request) {
-		if (hold.heldGrant().holder() == hold) {
+		if (hold.heldGrant().mode() == LockMode.EXCLUSIVE) {
 			keep(hold.heldGrant());
 		}
 		watch(hold, request);

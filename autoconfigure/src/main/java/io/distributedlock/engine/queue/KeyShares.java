@@ -66,6 +66,7 @@ final class KeyShares {
 	 * join it may be faster than the requester of that one.
 	 */
 	void keep(HeldGrant grant) {
+		this.queue.engine().holdStart().keep(grant);
 		this.count++;
 	}
 
