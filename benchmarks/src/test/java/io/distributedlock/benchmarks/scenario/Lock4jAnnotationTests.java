@@ -51,7 +51,8 @@ class Lock4jAnnotationTests {
 							"spring.data.redis.port=" + server.endpoint().port())
 					.run()) {
 			Orders orders = context.getBean(Orders.class);
-			assertThat(orders.pay(42)).hasSize(2).anyMatch((key) -> key.startsWith("lock4j:"))
+			assertThat(orders.pay(42)).hasSize(2)
+				.anyMatch((key) -> key.startsWith("lock4j:"))
 				.anyMatch((key) -> key.startsWith("{shop:"));
 			List<?> advisors = Arrays.stream(((Advised) orders).getAdvisors())
 				.map(Object::getClass)

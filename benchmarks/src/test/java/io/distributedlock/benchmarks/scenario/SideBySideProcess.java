@@ -1,13 +1,12 @@
 package io.distributedlock.benchmarks.scenario;
 
+import java.io.PrintStream;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
-
-import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.benchmarks.Endpoint;
 import io.distributedlock.benchmarks.Store;
@@ -18,7 +17,7 @@ import io.distributedlock.benchmarks.contender.Library;
 
 /**
  * Process of one version in a move from another library. It acquires its locks from the
- * outer to the inner one and releases them in reverse order, so often as it is told, once
+ * outer to the inner one and releases them in reverse order, as often as it is told, once
  * its standard input ends.
  */
 final class SideBySideProcess {
@@ -39,6 +38,9 @@ final class SideBySideProcess {
 	 * the shared memory and the number of rounds
 	 */
 	public static void main(String[] arguments) throws Exception {
+		PrintStream replies = System.out;
+		// What libraries print is no reply.
+		System.setOut(System.err);
 		Endpoint server = new Endpoint(Store.valueOf(arguments[1]), arguments[2]);
 		int version = Integer.parseInt(arguments[3]);
 		List<Contender> locks = new ArrayList<>();
@@ -52,7 +54,7 @@ final class SideBySideProcess {
 		CriticalSection section = new CriticalSection(SharedMemory.map(Path.of(arguments[4])));
 		process.run("warm-up-" + version, () -> {
 		});
-		System.out.println(READY);
+		replies.println(READY);
 		System.in.readAllBytes();
 		for (int round = 0; round < Integer.parseInt(arguments[5]); round++) {
 			process.run("42", () -> {
@@ -80,7 +82,7 @@ final class SideBySideProcess {
 	private static HeldLock acquire(Contender contender, String key) throws Exception {
 		long start = System.nanoTime();
 		while (System.nanoTime() - start < PATIENCE_NANOS) {
-			@Nullable HeldLock lock = contender.acquire(key, Duration.ZERO);
+			HeldLock lock = contender.acquire(key, Duration.ZERO);
 			if (lock != null) {
 				return lock;
 			}

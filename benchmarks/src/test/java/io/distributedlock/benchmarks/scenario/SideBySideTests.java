@@ -1,6 +1,7 @@
 package io.distributedlock.benchmarks.scenario;
 
-import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -38,6 +39,8 @@ class SideBySideTests {
 	/** The fewest changes of the holder; lock4j waits for 100 ms after each attempt. */
 	private static final int HAND_OVERS = 10;
 
+	private static final String LOG = "processes.log";
+
 	@TempDir
 	private Path folder;
 
@@ -65,21 +68,23 @@ class SideBySideTests {
 		}
 	}
 
-	/** Runs two versions in processes of their own, and counts what only two at once do. */
+	/**
+	 * Runs two versions in processes of their own, and counts what only two at once do.
+	 */
 	private double overlaps(Library old, Endpoint server, int first, int second) throws Exception {
 		CriticalSection section = new CriticalSection(SharedMemory.map(this.folder.resolve("memory")));
 		section.reset();
 		List<Process> processes = List.of(start(old, server, first), start(old, server, second));
 		try {
 			for (Process process : processes) {
-				awaitReady(process.inputReader());
+				assertThat(process.inputReader().readLine()).as(this::log).isEqualTo(SideBySideProcess.READY);
 			}
 			for (Process process : processes) {
 				process.outputWriter().close();
 			}
 			for (Process process : processes) {
-				assertThat(process.waitFor(5, TimeUnit.MINUTES)).isTrue();
-				assertThat(process.exitValue()).isZero();
+				assertThat(process.waitFor(5, TimeUnit.MINUTES)).as(this::log).isTrue();
+				assertThat(process.exitValue()).as(this::log).isZero();
 			}
 		}
 		finally {
@@ -92,21 +97,21 @@ class SideBySideTests {
 	}
 
 	private Process start(Library old, Endpoint server, int version) throws Exception {
-		Path errors = Files.createTempFile(this.folder, "version-" + version, ".log");
 		return new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx256m",
 				"-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"),
 				SideBySideProcess.class.getName(), old.name(), server.store().name(), server.address(),
 				Integer.toString(version), this.folder.resolve("memory").toString(), Integer.toString(ROUNDS))
-			.redirectError(errors.toFile())
+			.redirectError(ProcessBuilder.Redirect.appendTo(this.folder.resolve(LOG).toFile()))
 			.start();
 	}
 
-	private static void awaitReady(BufferedReader output) throws Exception {
-		String line = output.readLine();
-		while (line != null && !line.equals(SideBySideProcess.READY)) {
-			line = output.readLine();
+	private String log() {
+		try {
+			return Files.readString(this.folder.resolve(LOG));
 		}
-		assertThat(line).isEqualTo(SideBySideProcess.READY);
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
 	}
 
 }
