@@ -1,7 +1,7 @@
 package io.distributedlock;
 
 import java.util.List;
-import java.util.function.Predicate;
+import java.util.function.BiPredicate;
 
 /**
  * Assertions for a body that must not run without its lock: they fail where a call has
@@ -25,7 +25,7 @@ public final class LockAssert {
 	 * @throws LockLostException if the innermost one was lost
 	 */
 	public static void assertHeld() {
-		assertHeld((key) -> true, "a lock");
+		assertHeld((lease, key) -> true, "a lock");
 	}
 
 	/**
@@ -35,7 +35,7 @@ public final class LockAssert {
 	 * @throws LockLostException if that lock was lost
 	 */
 	public static void assertHeld(String name) {
-		assertHeld((key) -> key.name().equals(name), "a lock named '" + name + "'");
+		assertHeld((lease, key) -> key.name().equals(name), "a lock named '" + name + "'");
 	}
 
 	/**
@@ -45,13 +45,27 @@ public final class LockAssert {
 	 * @throws LockLostException if that lock was lost
 	 */
 	public static void assertHeld(LockKey key) {
-		assertHeld(key::equals, "lock '" + key + "'");
+		assertHeld((lease, held) -> held.equals(key), "lock '" + key + "'");
 	}
 
-	private static void assertHeld(Predicate<LockKey> sought, String description) {
+	/**
+	 * Asserts that this thread runs under the lock of a key in a mode, such as a writer
+	 * that must not run beside readers. An exclusive lock counts for each mode.
+	 * @param key the key
+	 * @param mode the mode
+	 * @throws LockConfigurationException if it does not
+	 * @throws LockLostException if that lock was lost
+	 */
+	public static void assertHeld(LockKey key, LockMode mode) {
+		List<LockMode> modes = List.of(mode, LockMode.EXCLUSIVE);
+		assertHeld((lease, held) -> held.equals(key) && modes.contains(lease.mode(held)),
+				"lock '" + key + "' in the mode " + mode);
+	}
+
+	private static void assertHeld(BiPredicate<LockLease, LockKey> sought, String description) {
 		List<LockLease> enclosing = LockContext.findAll();
 		for (LockLease lease : enclosing) {
-			if (lease.keys().stream().anyMatch(sought)) {
+			if (lease.keys().stream().anyMatch((key) -> sought.test(lease, key))) {
 				if (lease.lossReason() != null) {
 					lease.ensureHeld();
 				}

@@ -10,9 +10,10 @@ import org.jspecify.annotations.Nullable;
  *
  * @param provider the name of the provider that keeps the lock
  * @param key the key that was busy
+ * @param mode the mode of the request
  * @param waited how long the request waited
  * @param holder the holder, or {@code null} if not known
  * @since 0.1.0
  */
-public record LockBusyEvent(String provider, LockKey key, Duration waited, @Nullable LockHolder holder) {
+public record LockBusyEvent(String provider, LockKey key, LockMode mode, Duration waited, @Nullable LockHolder holder) {
 }

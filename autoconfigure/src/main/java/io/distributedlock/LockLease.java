@@ -25,8 +25,9 @@ public interface LockLease extends AutoCloseable {
 	List<LockKey> keys();
 
 	/**
-	 * Returns the fencing token of the only key. Shares that several calls of a process
-	 * have together have one token; fences take no notice of shares.
+	 * Returns the fencing token of the only key. Calls of one process that share a grant
+	 * have one token, and lose it together; it orders a share before the exclusive holds
+	 * that follow it, and fences take no notice of it.
 	 * @return the token; the same for the whole hold, and after it
 	 * @throws IllegalStateException if several keys are held
 	 */

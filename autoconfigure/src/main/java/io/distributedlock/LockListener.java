@@ -24,10 +24,11 @@ public interface LockListener {
 	/**
 	 * Receives the key of a lock that was busy for the whole wait time.
 	 * @param key the key that was busy
+	 * @param mode the mode of the request
 	 * @param waited how long the request waited
 	 * @param holder the holder, or {@code null} if not known
 	 */
-	default void onBusy(LockKey key, Duration waited, @Nullable LockHolder holder) {
+	default void onBusy(LockKey key, LockMode mode, Duration waited, @Nullable LockHolder holder) {
 	}
 
 	/**

@@ -58,6 +58,17 @@ class LockAssertTests {
 	}
 
 	@Test
+	void shareIsNoExclusiveLock() {
+		LockRequest request = LockRequest.of(KEY);
+		this.locks.executeWithoutResult(request.shared(), (lease) -> {
+			LockAssert.assertHeld(KEY, LockMode.SHARED);
+			assertRefused(() -> LockAssert.assertHeld(KEY, LockMode.EXCLUSIVE),
+					"lock 'orders:42' in the mode EXCLUSIVE");
+		});
+		this.locks.executeWithoutResult(request, (lease) -> LockAssert.assertHeld(KEY, LockMode.SHARED));
+	}
+
+	@Test
 	void otherLockIsRefused() {
 		this.locks.execute(LockRequest.of(LockKey.of("orders", "7")), (lease) -> {
 			assertRefused(() -> LockAssert.assertHeld(KEY), "but under [orders:7]");

@@ -46,8 +46,8 @@ record LockReleaser(Duration timeout) {
 			return new ForcedRelease(Outcome.RELEASED, "The hold of this process has ended, and its holder is told."
 					+ " The store is told in the background, and keeps the lock until then");
 		}
-		// Beside a share of this process the token may be that of another's, and the order
-		// tells them apart: a share is never handed off, and so has one token.
+		// Shares of other processes may be beside one of this process. Each has one
+		// token, as it is never handed off, so that its order is enough.
 		if (provider.template().hasGrant(key)) {
 			return STALE_TOKEN;
 		}

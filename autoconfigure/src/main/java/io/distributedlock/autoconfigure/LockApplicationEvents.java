@@ -12,6 +12,7 @@ import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockListener;
 import io.distributedlock.LockLostEvent;
+import io.distributedlock.LockMode;
 import io.distributedlock.LossReason;
 
 /**
@@ -23,8 +24,8 @@ import io.distributedlock.LossReason;
 record LockApplicationEvents(String provider, ApplicationEventPublisher publisher) implements LockListener {
 
 	@Override
-	public void onBusy(LockKey key, Duration waited, @Nullable LockHolder holder) {
-		this.publisher.publishEvent(new LockBusyEvent(this.provider, key, waited, holder));
+	public void onBusy(LockKey key, LockMode mode, Duration waited, @Nullable LockHolder holder) {
+		this.publisher.publishEvent(new LockBusyEvent(this.provider, key, mode, waited, holder));
 	}
 
 	@Override

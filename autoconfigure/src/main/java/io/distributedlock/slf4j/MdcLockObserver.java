@@ -1,5 +1,6 @@
 package io.distributedlock.slf4j;
 
+import java.util.Locale;
 import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
@@ -7,6 +8,7 @@ import org.slf4j.MDC;
 
 import io.distributedlock.FencingToken;
 import io.distributedlock.LockKey;
+import io.distributedlock.LockMode;
 import io.distributedlock.ObserverScope;
 import io.distributedlock.provider.AcquireObserver;
 import io.distributedlock.provider.HoldObserver;
@@ -14,9 +16,9 @@ import io.distributedlock.provider.LockObserver;
 
 /**
  * An observer that names the lock in the log lines of the work under it: the entries
- * {@code lock.name}, {@code lock.key} and {@code lock.token} of SLF4J's {@link MDC}, on
- * the thread of the body. What the entries were before is restored after it. Safe for use
- * by many threads.
+ * {@code lock.name}, {@code lock.key}, {@code lock.mode} and {@code lock.token} of
+ * SLF4J's {@link MDC}, on the thread of the body. What the entries were before is
+ * restored after it. Safe for use by many threads.
  *
  * @since 0.1.0
  */
@@ -24,24 +26,30 @@ public final class MdcLockObserver implements LockObserver {
 
 	@Override
 	public AcquireObserver onAcquireStart(LockKey key) {
-		return new RequestedLock(key);
+		return onAcquireStart(key, LockMode.EXCLUSIVE);
+	}
+
+	@Override
+	public AcquireObserver onAcquireStart(LockKey key, LockMode mode) {
+		return new RequestedLock(key, mode);
 	}
 
 	/**
 	 * A lock that is requested.
 	 *
 	 * @param key the key
+	 * @param mode the mode
 	 */
-	private record RequestedLock(LockKey key) implements AcquireObserver {
+	private record RequestedLock(LockKey key, LockMode mode) implements AcquireObserver {
 
 		@Override
 		public HoldObserver onHoldStart(FencingToken token) {
-			return new HeldLock(this.key, token);
+			return new HeldLock(this.key, this.mode, token);
 		}
 
 		@Override
 		public AcquireObserver onNextKey(LockKey next) {
-			return new RequestedLock(next);
+			return new RequestedLock(next, this.mode);
 		}
 
 	}
@@ -50,13 +58,16 @@ public final class MdcLockObserver implements LockObserver {
 	 * A lock that is held.
 	 *
 	 * @param key the key
+	 * @param mode its mode
 	 * @param token its fencing token
 	 */
-	private record HeldLock(LockKey key, FencingToken token) implements HoldObserver {
+	private record HeldLock(LockKey key, LockMode mode, FencingToken token) implements HoldObserver {
 
 		private static final String NAME = "lock.name";
 
 		private static final String KEY = "lock.key";
+
+		private static final String MODE = "lock.mode";
 
 		private static final String TOKEN = "lock.token";
 
@@ -67,13 +78,16 @@ public final class MdcLockObserver implements LockObserver {
 		public ObserverScope openScope() {
 			String name = MDC.get(NAME);
 			String encoded = MDC.get(KEY);
+			String outer = MDC.get(MODE);
 			String number = MDC.get(TOKEN);
 			MDC.put(NAME, text(this.key.name()));
 			MDC.put(KEY, text(this.key.toString()));
+			MDC.put(MODE, this.mode.name().toLowerCase(Locale.ROOT));
 			MDC.put(TOKEN, this.token.toString());
 			return () -> {
 				restore(NAME, name);
 				restore(KEY, encoded);
+				restore(MODE, outer);
 				restore(TOKEN, number);
 			};
 		}

@@ -101,7 +101,7 @@ class ForcedReleaseTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = "local")
+	@ValueSource(strings = { "local", "h2", "redis" })
 	void shareOfAnotherProcessEndsByItsTokenBesideAnOwnOne(String name) {
 		open(name);
 		LockLease lease = this.holder.template().acquire(request().shared());

@@ -288,8 +288,9 @@ class DistributedLockAutoConfigurationTests {
 		})).run((context) -> {
 			LockTemplate locks = context.getBean(LockTemplate.class);
 			LockLease lease = locks.acquire(LockRequest.of(LockKey.of("k")));
-			assertThat(locks.tryAcquire(LockRequest.of(LockKey.of("k")).withWaitTime(Duration.ZERO))).isNull();
+			assertThat(locks.tryAcquire(LockRequest.of(LockKey.of("k")).shared().withWaitTime(Duration.ZERO))).isNull();
 			assertThat(busy.get(30, SECONDS).key()).isEqualTo(LockKey.of("k"));
+			assertThat(busy.join().mode()).isEqualTo(LockMode.SHARED);
 			locks.forceRelease(LockKey.of("k"));
 			assertThat(lost.get(30, SECONDS).reason()).isEqualTo(LossReason.FORCED);
 			assertThat(lost.join().lease().keys()).isEqualTo(lease.keys());

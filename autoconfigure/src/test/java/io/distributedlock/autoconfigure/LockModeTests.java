@@ -3,8 +3,10 @@ package io.distributedlock.autoconfigure;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 
 import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -61,6 +63,23 @@ class LockModeTests {
 				assertThat(locks.tryAcquire(CATALOG.withPermits(1))).isNull();
 			}
 			locks.acquire(CATALOG).close();
+		});
+	}
+
+	@Test
+	void asynchronousResultsHaveTheirSharesUntilTheyAreComplete() {
+		this.local.withBean(Catalog.class).run((context) -> {
+			LockOperations locks = context.getBean(LockOperations.class);
+			Catalog catalog = context.getBean(Catalog.class);
+			CompletableFuture<String> work = new CompletableFuture<>();
+			for (CompletableFuture<String> result : List.of(catalog.later(work), catalog.mono(work).toFuture())) {
+				assertThat(locks.tryAcquire(CATALOG)).isNull();
+				assertThat(result).isNotDone();
+			}
+			locks.acquire(CATALOG.shared()).close();
+			work.complete("done");
+			LockRequest patient = CATALOG.withWaitTime(Duration.ofSeconds(30));
+			assertThat(locks.tryAcquire(patient)).isNotNull().satisfies(LockLease::close);
 		});
 	}
 
@@ -122,6 +141,16 @@ class LockModeTests {
 		@DistributedLock(name = "catalog", mode = LockMode.SHARED)
 		LockMode export() {
 			return LockContext.current().mode(CATALOG.keys().get(0));
+		}
+
+		@DistributedLock(name = "catalog", mode = LockMode.SHARED)
+		CompletableFuture<String> later(CompletableFuture<String> work) {
+			return work;
+		}
+
+		@DistributedLock(name = "catalog", mode = LockMode.SHARED)
+		Mono<String> mono(CompletableFuture<String> work) {
+			return Mono.fromFuture(() -> work, true);
 		}
 
 		@DistributedLock(name = "catalog", permits = 2)

@@ -161,13 +161,13 @@ record EngineBreakage(String name, String type, String text, String replacement)
 			new EngineBreakage("a release keeps the whole shortest hold", "HeldGrant",
 					"this.begun ? restNanos(nowNanos) : 0", "this.begun ? minHoldNanos() : 0"),
 			new EngineBreakage("a release that is repeated keeps the rest of its first time", "HeldGrants",
-					"\t\tthis.pendingReleases.release(ShareKey.of(heldGrant.key(), heldGrant.permits()),\n"
-							+ "\t\t\t\theldGrant.storedFor(nanoTime()), Kind.SEEN_GRANT,\n"
-							+ "\t\t\t\t(timeout) -> startRelease(heldGrant, nanoTime() + timeout.toNanos()));",
+					"\t\tthis.pendingReleases.release(ShareKey.of(heldGrant.key(), heldGrant.permits()), "
+							+ "heldGrant.storedFor(nanoTime()),\n"
+							+ "\t\t\t\tKind.SEEN_GRANT, (timeout) -> startRelease(heldGrant, nanoTime() + timeout.toNanos()));",
 					"\t\tDuration rest = heldGrant.keepFor(nanoTime());\n"
-							+ "\t\tthis.pendingReleases.release(ShareKey.of(heldGrant.key(), heldGrant.permits()),\n"
-							+ "\t\t\t\theldGrant.storedFor(nanoTime()), Kind.SEEN_GRANT,\n"
-							+ "\t\t\t\t(timeout) -> this.provider.release(heldGrant.key(), heldGrant.grant().owner(), rest, timeout));"),
+							+ "\t\tthis.pendingReleases.release(ShareKey.of(heldGrant.key(), heldGrant.permits()), "
+							+ "heldGrant.storedFor(nanoTime()),\n" + "\t\t\t\tKind.SEEN_GRANT, (timeout) -> "
+							+ "this.provider.release(heldGrant.key(), heldGrant.grant().owner(), rest, timeout));"),
 			new EngineBreakage("a request that is given up keeps its key", "KeyRequest",
 					"acquired.hold().lease().closeUnused();", "acquired.hold().lease().closeInBackground();"),
 			new EngineBreakage("the shortest hold trusts the local clock", "HeldGrant",
@@ -206,6 +206,11 @@ record EngineBreakage(String name, String type, String text, String replacement)
 					"this.holdings.removeIf((holding) -> !isShared() && nowNanos - holding.untilNanos >= 0);"),
 			new EngineBreakage("a share is renewed after its last hold has left", "SharedGrant",
 					"if (this.count.decrementAndGet() == 0) {", "if (this.count.decrementAndGet() < 0) {"),
+			new EngineBreakage("a share is joined however old it is", "KeyShares", "if (!shared.mayBeHandedOff(",
+					"if (this.limit == 0 && !shared.mayBeHandedOff("),
+			new EngineBreakage("the loss of a share is told to one of its holds", "SharedGrant",
+					"this.holds.replace(hold, true, false)).toList()",
+					"this.holds.replace(hold, true, false)).limit(1).toList()"),
 			new EngineBreakage("a share is released by the first hold to leave", "SharedGrant",
 					"if (this.count.decrementAndGet() == 0) {", "if (this.count.decrementAndGet() >= 0) {"));
 

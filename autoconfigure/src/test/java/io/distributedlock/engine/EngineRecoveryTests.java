@@ -22,6 +22,7 @@ import io.distributedlock.LockHolder;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockListener;
+import io.distributedlock.LockMode;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.engine.event.LockEventPublisher;
@@ -224,13 +225,13 @@ class EngineRecoveryTests {
 		LockListener listener = new LockListener() {
 
 			@Override
-			public void onBusy(LockKey key, Duration waited, @Nullable LockHolder holder) {
+			public void onBusy(LockKey key, LockMode mode, Duration waited, @Nullable LockHolder holder) {
 			}
 
 		};
 		LockEventPublisher events = new LockEventPublisher(environment, List.of(), List.of(listener));
 		for (int times = 1; times <= 2; times++) {
-			IntStream.range(0, 10_100).forEach((number) -> events.busy(KEY, 0, null));
+			IntStream.range(0, 10_100).forEach((number) -> events.busy(KEY, LockMode.EXCLUSIVE, 0, null));
 			environment.runTasks();
 			assertThat(output.toString().lines().filter((line) -> line.contains("Lock listeners are too slow")).count())
 				.isEqualTo(times);

@@ -317,10 +317,8 @@ final class EngineSimulation {
 
 	private void checkHandOff(SimulatedUser user, Hold hold) {
 		HeldGrant grant = hold.heldGrant();
-		this.world.check(
-				hold.holdNumber() == 0 || isDisturbed(user)
-						|| hold.sinceNanos() - grant.grantedNanos() < LONGEST_OFFER.toNanos(),
-				"P16", user + " got a grant from its process that is too old");
+		this.world.check(isDisturbed(user) || hold.sinceNanos() - grant.grantedNanos() < LONGEST_OFFER.toNanos(), "P16",
+				user + " got a grant from its process that is too old");
 		this.world.check(grant.isRenewed() == user.request().renew() && grant.lease().equals(user.lease()), "P7",
 				user + " got a grant whose terms are not its own");
 	}

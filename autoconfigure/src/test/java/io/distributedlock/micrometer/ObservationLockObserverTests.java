@@ -112,6 +112,17 @@ class ObservationLockObserverTests {
 	}
 
 	@Test
+	void modeIsATag() {
+		this.locks.execute(REQUEST.withPermits(2), (lease) -> null);
+		for (String name : List.of(ACQUIRE, HOLD)) {
+			TestObservationRegistryAssert.assertThat(this.registry)
+				.hasObservationWithNameEqualTo(name)
+				.that()
+				.hasLowCardinalityKeyValue("lock.mode", "permit");
+		}
+	}
+
+	@Test
 	void busyLockIsNoError() throws Exception {
 		try (LockLease held = this.locks.acquire(REQUEST)) {
 			CompletableFuture.runAsync(() -> this.locks.tryAcquire(REQUEST.withWaitTime(Duration.ZERO)))

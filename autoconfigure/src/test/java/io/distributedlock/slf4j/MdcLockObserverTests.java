@@ -3,6 +3,7 @@ package io.distributedlock.slf4j;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 
 import org.junit.jupiter.api.AfterEach;
@@ -41,12 +42,13 @@ class MdcLockObserverTests {
 	}
 
 	private static List<String> entries() {
-		return Arrays.asList(MDC.get("lock.name"), MDC.get("lock.key"), MDC.get("lock.token"));
+		return Arrays.asList(MDC.get("lock.name"), MDC.get("lock.key"), MDC.get("lock.mode"), MDC.get("lock.token"));
 	}
 
 	private static List<String> entries(LockLease lease) {
 		LockKey key = lease.keys().get(0);
-		return List.of(key.name(), key.toString(), lease.fencingToken(key).toString());
+		return List.of(key.name(), key.toString(), lease.mode(key).name().toLowerCase(Locale.ROOT),
+				lease.fencingToken(key).toString());
 	}
 
 	@Test
@@ -59,11 +61,11 @@ class MdcLockObserverTests {
 	void nestedLockIsNamedUntilItsEnd() {
 		MDC.put("lock.name", "of the application");
 		this.locks.execute(OUTER, (outer) -> {
-			this.locks.execute(INNER, (inner) -> assertThat(entries()).isEqualTo(entries(inner)));
+			this.locks.execute(INNER.shared(), (inner) -> assertThat(entries()).isEqualTo(entries(inner)));
 			assertThat(entries()).isEqualTo(entries(outer));
 			return null;
 		});
-		assertThat(entries()).containsExactly("of the application", null, null);
+		assertThat(entries()).containsExactly("of the application", null, null, null);
 	}
 
 	@Test

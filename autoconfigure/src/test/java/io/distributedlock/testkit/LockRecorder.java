@@ -11,6 +11,7 @@ import io.distributedlock.LockHolder;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
 import io.distributedlock.LockListener;
+import io.distributedlock.LockMode;
 import io.distributedlock.LossReason;
 import io.distributedlock.provider.AcquireObserver;
 import io.distributedlock.provider.AcquireOutcome;
@@ -34,7 +35,7 @@ class LockRecorder implements LockListener, LockObserver {
 	}
 
 	@Override
-	public void onBusy(LockKey key, Duration waited, @Nullable LockHolder holder) {
+	public void onBusy(LockKey key, LockMode mode, Duration waited, @Nullable LockHolder holder) {
 		this.events.add("busy");
 	}
 

@@ -34,7 +34,8 @@ final class OwnerIdGenerator {
 
 	OwnerId next() {
 		long number = this.count.getAndIncrement();
-		// With the bit of a share cleared here, so that an exclusive lock needs one object.
+		// With the bit of a share cleared here, so that an exclusive lock needs one
+		// object.
 		return new OwnerId(mix(this.high + number * GAMMA), mix(this.low + number * OTHER_GAMMA) & ~1L);
 	}
 

@@ -60,7 +60,7 @@ public final class LockEventPublisher {
 		this.environment = environment;
 		this.observers = List.copyOf(observers);
 		this.onAcquired = interested(listeners, "onAcquired", LockLease.class);
-		this.onBusy = interested(listeners, "onBusy", LockKey.class, Duration.class, LockHolder.class);
+		this.onBusy = interested(listeners, "onBusy", LockKey.class, LockMode.class, Duration.class, LockHolder.class);
 		this.onLost = interested(listeners, "onLost", LockLease.class, LossReason.class);
 		this.onReleased = interested(listeners, "onReleased", LockLease.class);
 	}
@@ -147,11 +147,11 @@ public final class LockEventPublisher {
 		}
 	}
 
-	public void busy(LockKey key, long waitedNanos, @Nullable LockHolder holder) {
+	public void busy(LockKey key, LockMode mode, long waitedNanos, @Nullable LockHolder holder) {
 		if (!this.onBusy.isEmpty()) {
 			Duration waited = Duration.ofNanos(waitedNanos);
 			notifyListeners(this.onBusy, new SerialQueue(this.environment, Work.CALLBACKS),
-					(listener) -> listener.onBusy(key, waited, holder));
+					(listener) -> listener.onBusy(key, mode, waited, holder));
 		}
 	}
 

@@ -334,9 +334,8 @@ public final class HeldGrants {
 
 	private void addPending(HeldGrant heldGrant) {
 		// The rest of the shortest hold is computed anew whenever the release is sent.
-		this.pendingReleases.release(ShareKey.of(heldGrant.key(), heldGrant.permits()),
-				heldGrant.storedFor(nanoTime()), Kind.SEEN_GRANT,
-				(timeout) -> startRelease(heldGrant, nanoTime() + timeout.toNanos()));
+		this.pendingReleases.release(ShareKey.of(heldGrant.key(), heldGrant.permits()), heldGrant.storedFor(nanoTime()),
+				Kind.SEEN_GRANT, (timeout) -> startRelease(heldGrant, nanoTime() + timeout.toNanos()));
 	}
 
 	private void end(HeldGrant heldGrant) {

@@ -206,7 +206,7 @@ public final class KeyRequest implements RunningRequest {
 		}
 		if (ended instanceof RequestOutcome.Busy busy) {
 			report(AcquireOutcome.BUSY, null);
-			this.engine.events().busy(this.key, waitedNanos(this.engine.nanoTime()), busy.holder());
+			this.engine.events().busy(this.key, this.terms.mode(), waitedNanos(this.engine.nanoTime()), busy.holder());
 			return Progress.BUSY;
 		}
 		Throwable failure = (ended instanceof RequestOutcome.Failed failed) ? failed.failure()

@@ -219,8 +219,8 @@ public final class PendingReleaseQueue {
 
 	/** Returns whether the release of an exclusive grant of a key is pending. */
 	public boolean isReleasing(LockKey key) {
-		return locked(
-				() -> this.others.stream().anyMatch((entry) -> entry.kind == Kind.SEEN_GRANT && entry.shareKey.equals(key)));
+		return locked(() -> this.others.stream()
+			.anyMatch((entry) -> entry.kind == Kind.SEEN_GRANT && entry.shareKey.equals(key)));
 	}
 
 	/** Whether nothing is sent any more. */
