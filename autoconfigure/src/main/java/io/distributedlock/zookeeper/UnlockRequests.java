@@ -1,6 +1,7 @@
 package io.distributedlock.zookeeper;
 
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -34,7 +35,8 @@ import io.distributedlock.zookeeper.session.ZooKeeperOperations;
  * of both nodes decides which is younger, so that a request which nobody has obeyed never
  * ends a later grant. The data of a request may name the grant that it means, by the
  * {@code czxid} of its lock node: then it ends no other one. A request for a share has
- * the name of the lock too; one that means another share is left to its process.
+ * the name of the lock too; one that means another share is left to its process. One that
+ * names no share ends all that are older, and remains until they have ended.
  * <p>
  * An operator cannot delete the lock node instead: the release of its former holder could
  * delete the next lock node of the same name. Nothing here blocks.
@@ -161,9 +163,12 @@ final class UnlockRequests {
 	}
 
 	private static boolean means(ZNode request, LockNode node) {
-		String data = new String(request.data(), StandardCharsets.UTF_8);
 		return request.stat().getCzxid() > node.czxid()
-				&& (!data.startsWith(GRANT) || data.equals(GRANT + node.czxid()));
+				&& (!namesGrant(request) || Arrays.equals(request.data(), dataFor(node.czxid())));
+	}
+
+	private static boolean namesGrant(ZNode request) {
+		return new String(request.data(), StandardCharsets.UTF_8).startsWith(GRANT);
 	}
 
 	private void decide(LockNode node, String request, @Nullable ZNode read, @Nullable Throwable failure) {
@@ -177,9 +182,35 @@ final class UnlockRequests {
 			logger.warn("Lock '" + node.key() + "' is released, because ZooKeeper has the node '" + request + "'");
 			obey(node);
 		}
-		if (means(read, node) || !node.path().isShare()) {
+		if (node.path().isShare() && !namesGrant(read)) {
+			deleteAfterShares(node, request, read.stat().getCzxid());
+		}
+		else if (means(read, node) || !node.path().isShare()) {
 			delete(node.session(), request);
 		}
+	}
+
+	/**
+	 * Deletes a request for all shares once the last of them has ended: other processes
+	 * may not have seen it before.
+	 */
+	private static void deleteAfterShares(LockNode node, String request, long czxid) {
+		ZooKeeperOperations operations = node.session().operations();
+		String container = node.path().exclusive().lockNode();
+		CompletableFuture<Boolean> changed = new CompletableFuture<>();
+		operations.children(container, (event) -> {
+			if (event.getType() != EventType.None) {
+				changed.complete(true);
+			}
+		});
+		operations.readChildren(container).thenAccept((shares) -> {
+			if (shares.values().stream().anyMatch((share) -> share.stat().getCzxid() < czxid)) {
+				changed.thenAccept((again) -> deleteAfterShares(node, request, czxid));
+			}
+			else {
+				delete(node.session(), request);
+			}
+		});
 	}
 
 	private void obey(LockNode node) {

@@ -19,8 +19,11 @@ final class ContractConstants {
 	/** Time-out of one round trip. */
 	static final Duration CALL_TIMEOUT = LockSettings.defaults().callTimeout();
 
-	/** Limit for the removal of all orphaned entries once the store answers again. */
-	static final Duration CLEANUP_LIMIT = TimeBounds.withLoad(Duration.ofSeconds(5));
+	/**
+	 * Limit for the removal of all orphaned entries once the store answers again: half of
+	 * the shortest lease that would remove them.
+	 */
+	static final Duration CLEANUP_LIMIT = LockSettings.defaults().lease().dividedBy(2);
 
 	/** The shortest grace of any store. */
 	static final Duration GRACE = Duration.ofMillis(100);

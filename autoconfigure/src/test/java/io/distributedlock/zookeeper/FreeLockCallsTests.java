@@ -7,6 +7,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.locks.LockSupport;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -245,6 +246,25 @@ class FreeLockCallsTests {
 		assertThat(Duration.ofNanos(ended.endedAt() - interruptedAt)).isLessThan(TimeBounds.withLoad(100));
 		assertThat(ended.flag()).as("interrupt flag").isTrue();
 		return ended;
+	}
+
+	/** The thread that ends the call interrupts it for another reason just before. */
+	@Test
+	void interruptAtTheTimeOutIsKept() throws Exception {
+		Duration timeout = Duration.ofMillis(100);
+		WireFault held = this.proxy.onRequest(this.faults.packet(Command.ACQUIRE, this.key), Effect.HOLD).once();
+		FutureTask<Boolean> task = new FutureTask<>(
+				() -> attempt(timeout).isDone() && Thread.currentThread().isInterrupted());
+		Thread thread = new Thread(task);
+		this.fixture.timerOf(this.process).schedule(() -> {
+			await().until(() -> held.hits() == 1);
+			LockSupport.parkNanos(timeout.toNanos());
+			thread.interrupt();
+		}, Duration.ZERO);
+		thread.start();
+		assertThat(task.get()).as("interrupt flag").isTrue();
+		held.close();
+		assertNothingRemains();
 	}
 
 	@Test

@@ -137,6 +137,29 @@ class UnlockRequestsTests {
 		lease.close();
 	}
 
+	/** It remains until the last process has seen it. */
+	@Test
+	void requestThatNamesNoGrantEndsAllShares() {
+		try (TcpProxy proxy = new TcpProxy(ZooKeeperServerProcess.shared().address())) {
+			ZooKeeperLockProvider process = this.fixture.newProcess("127.0.0.1:" + proxy.port());
+			process.check(PATIENCE);
+			LockRequest shared = LockRequest.of(this.key).shared().withLease(PATIENCE.multipliedBy(10));
+			LockLease late = locks(process).acquire(shared);
+			LockLease first = this.locks.acquire(shared);
+			await().atMost(PATIENCE).until(() -> exists(this.fixture.root() + "/unlocks"));
+			WireFault held = proxy.onRequest((packet) -> new String(packet, StandardCharsets.ISO_8859_1)
+				.contains("/unlocks"), WireFault.Effect.HOLD);
+			create(request(this.key));
+			await().atMost(PATIENCE)
+				.until(() -> this.fixture.children(this.fixture.path(this.key).lockNode()).size() == 1);
+			assertThat(first.lossReason()).isEqualTo(LossReason.FORCED);
+			assertThat(exists(request(this.key))).isTrue();
+			held.close();
+			await().atMost(PATIENCE).until(() -> late.lossReason() == LossReason.FORCED);
+			await().atMost(PATIENCE).until(() -> !exists(request(this.key)));
+		}
+	}
+
 	@Test
 	void requestIsSeenAfterTheConnectionWasCut() {
 		try (TcpProxy proxy = new TcpProxy(ZooKeeperServerProcess.shared().address())) {

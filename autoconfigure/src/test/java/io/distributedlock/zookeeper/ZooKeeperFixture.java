@@ -13,11 +13,13 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 
 import org.apache.curator.CuratorZookeeperClient;
 import org.apache.curator.RetryLoop;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.api.BackgroundCallback;
 import org.apache.curator.retry.RetryForever;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;
@@ -141,7 +143,11 @@ final class ZooKeeperFixture implements LockProviderFixture {
 	 * 100 ms. As it sends no heartbeats either, its session is not relied upon for long.
 	 */
 	void keepReservationsOf(ZooKeeperLockProvider process) {
-		this.processes.get(process).close();
+		timerOf(process).close();
+	}
+
+	LockTimer timerOf(ZooKeeperLockProvider process) {
+		return this.processes.get(process);
 	}
 
 	String root() {
@@ -192,12 +198,12 @@ final class ZooKeeperFixture implements LockProviderFixture {
 	public long heldEntries() {
 		call(() -> this.admin.sync().forPath(this.root));
 		long entries = all(this.root + "/locks") - children(this.root + "/locks").size();
-		for (String bucket : children(this.root + "/queues")) {
-			for (String queue : children(this.root + "/queues/" + bucket)) {
-				entries += children(this.root + "/queues/" + bucket + "/" + queue).size();
-			}
+		List<String> level = List.of(this.root + "/queues");
+		for (int depth = 0; depth < 3; depth++) {
+			// At once: hundreds of reads after each other take seconds on a loaded machine.
+			level = level.stream().map(this::readChildren).toList().stream().flatMap(CompletableFuture::join).toList();
 		}
-		return entries;
+		return entries + level.size();
 	}
 
 	private long all(String path) {
@@ -210,6 +216,15 @@ final class ZooKeeperFixture implements LockProviderFixture {
 				return 0L;
 			}
 		}));
+	}
+
+	/** Reads the paths of a node's children, none if the node is missing. */
+	private CompletableFuture<Stream<String>> readChildren(String path) {
+		CompletableFuture<Stream<String>> end = new CompletableFuture<>();
+		BackgroundCallback read = (client, event) -> end.complete(
+				Stream.ofNullable(event.getChildren()).flatMap(List::stream).map((child) -> path + "/" + child));
+		call(() -> this.admin.getChildren().inBackground(read).forPath(path));
+		return end;
 	}
 
 	List<String> children(String path) {

@@ -19,12 +19,19 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
+import io.distributedlock.LockRequest;
+import io.distributedlock.LossReason;
+import io.distributedlock.engine.LockTemplate;
+import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
+import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.OwnerId;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
+import io.distributedlock.provider.StoreCall;
 import io.distributedlock.provider.StoredLock;
 import io.distributedlock.testkit.TcpProxy;
 import io.distributedlock.testkit.WireFault;
@@ -104,6 +111,23 @@ class ZooKeeperShareTests {
 		reader.granted(reader.attempt(1, willWait));
 		assertThat(children()).hasSize(1);
 		assertThat(new Process().attempt(0, false)).isInstanceOf(AttemptResult.Busy.class);
+	}
+
+	/** As a lock that is held: its version would say that it is reserved. */
+	@ParameterizedTest
+	@ValueSource(ints = { 0, 1 })
+	void nodeThatAnOperatorMadeIsLeftAlone(int limit) {
+		Process process = new Process();
+		process.connect();
+		byte[] note = "by hand".getBytes(StandardCharsets.UTF_8);
+		ZooKeeperFixture.call(() -> this.fixture.admin().create().creatingParentsIfNeeded().forPath(this.lockNode));
+		for (int version = 0; version < LockNodeState.RESERVED.version(); version++) {
+			process.busy(process.attempt(limit, true));
+			ZooKeeperFixture.call(() -> this.fixture.admin().setData().forPath(this.lockNode, note));
+		}
+		process.busy(process.attempt(limit, true));
+		process.busy(process.attempt(limit, false));
+		assertThat(ZooKeeperFixture.call(() -> this.fixture.admin().getData().forPath(this.lockNode))).isEqualTo(note);
 	}
 
 	@Test
@@ -303,6 +327,53 @@ class ZooKeeperShareTests {
 		// The writer does not use it.
 		await().atMost(PATIENCE).until(() -> stat() == null && queue().isEmpty());
 		assertThat(reader.provider.undecided().size()).isZero();
+	}
+
+	@Test
+	void waiterForAShareOutlastsABrokenConnection() {
+		Process writer = new Process();
+		LockGrant held = writer.acquire(0);
+		Process reader = new Process(this.proxy);
+		reader.busy(reader.attempt(2, true));
+		this.proxy.cutAll();
+		writer.release(held);
+		await().atMost(PATIENCE)
+			.ignoreExceptionsInstanceOf(LockException.class)
+			.until(() -> reader.attempt(2, true) instanceof AttemptResult.Granted);
+		await().atMost(PATIENCE).untilAsserted(() -> assertThat(queue()).isEmpty());
+		await().atMost(PATIENCE).untilAsserted(() -> assertThat(children()).hasSize(1));
+	}
+
+	@Test
+	void endOfTheSessionIsToldToTheHolderOfAShare() {
+		Process reader = new Process();
+		Process other = new Process();
+		LockGrant kept = other.acquire(9);
+		try (LockTimer timer = new LockTimer();
+				LockTemplate locks = new LockTemplate(reader.provider, LockSettings.defaults().withCallTimeout(PATIENCE),
+						timer, List.of(), List.of())) {
+			LockLease lease = locks.acquire(LockRequest.of(this.key).shared());
+			CompletableFuture<LossReason> told = new CompletableFuture<>();
+			lease.onLost(() -> told.complete(lease.lossReason()));
+			reader.endSession();
+			assertThat(told).succeedsWithin(PATIENCE).isIn(LossReason.SESSION_ENDED, LossReason.NOT_HELD);
+		}
+		assertThat(other.renew(kept)).isEqualTo(RenewalOutcome.RENEWED);
+	}
+
+	@Test
+	void shareIsRenewedThroughAStall() {
+		Process reader = new Process(this.proxy);
+		LockGrant grant = reader.acquire(9);
+		long before = grant.sessionDeadline().until();
+		WireFault held = this.proxy.onRequest((packet) -> true, Effect.HOLD);
+		StoreCall<Map<LockGrant, RenewalOutcome>> renewal = reader.provider.renew(Map.of(grant, LEASE), PATIENCE);
+		await().atMost(PATIENCE).until(() -> held.hits() > 0);
+		assertThat(renewal.isDone()).isFalse();
+		held.close();
+		assertThat(resultOf(renewal, PATIENCE)).containsEntry(grant, RenewalOutcome.RENEWED);
+		await().atMost(PATIENCE).until(() -> grant.sessionDeadline().until() - before > 0);
+		reader.release(grant);
 	}
 
 	@Test

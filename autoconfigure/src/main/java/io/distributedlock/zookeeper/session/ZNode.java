@@ -10,8 +10,12 @@ public record ZNode(byte[] data, Stat stat) {
 		return this.stat.getVersion();
 	}
 
+	/**
+	 * Returns whether the node is in a state of a lock. One that somebody else has put
+	 * here is in none, whatever its version.
+	 */
 	public boolean isIn(LockNodeState state) {
-		return version() == state.version();
+		return version() == state.version() && (!isPersistent() || isContainer());
 	}
 
 	/**
@@ -19,8 +23,12 @@ public record ZNode(byte[] data, Stat stat) {
 	 * and has had a share at least: a node that somebody else has put here has none.
 	 */
 	public boolean isContainer() {
+		return isPersistent() && this.stat.getCversion() > 0;
+	}
+
+	private boolean isPersistent() {
 		long owner = this.stat.getEphemeralOwner();
-		return (owner == 0 || owner == Long.MIN_VALUE) && this.stat.getCversion() > 0;
+		return owner == 0 || owner == Long.MIN_VALUE;
 	}
 
 	/** Returns whether shares have ended with their sessions and left the container. */

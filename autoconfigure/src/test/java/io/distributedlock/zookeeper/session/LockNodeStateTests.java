@@ -19,11 +19,15 @@ class LockNodeStateTests {
 	void nodeIsInTheStateOfItsVersionAlone() {
 		assertThat(LockNodeState.values()).filteredOn(node(1)::isIn).containsExactly(LockNodeState.CONTENDED);
 		assertThat(LockNodeState.values()).filteredOn(node(3)::isIn).as("altered by another tool").isEmpty();
+		ZNode foreign = node(2);
+		foreign.stat().setEphemeralOwner(0);
+		assertThat(LockNodeState.values()).filteredOn(foreign::isIn).as("made by another tool").isEmpty();
 	}
 
 	private static ZNode node(int version) {
 		Stat stat = new Stat();
 		stat.setVersion(version);
+		stat.setEphemeralOwner(1);
 		return new ZNode(new byte[0], stat);
 	}
 
