@@ -70,14 +70,15 @@ public abstract class AbstractRedisFaults implements StoreFaults {
 
 	@Override
 	public final Predicate<byte[]> packet(Command command, LockKey key) {
-		String digest = switch (command) {
-			case ACQUIRE -> Script.ATTEMPT.digest();
+		String digests = switch (command) {
+			case ACQUIRE -> Script.ATTEMPT.digest() + '|' + Script.ATTEMPT_SHARE.digest();
 			case RENEWAL -> Script.RENEW.digest();
-			case RELEASE -> Script.RELEASE.digest();
+			case RELEASE -> Script.RELEASE.digest() + '|' + Script.RELEASE_SHARE.digest();
 		};
 		String name = new String(this.layout.lock(key), StandardCharsets.UTF_8);
 		// One packet may have several commands, each of which begins with an asterisk.
-		Predicate<String> found = Pattern.compile(digest + "[^*]*" + Pattern.quote(name + "\r\n")).asPredicate();
+		Predicate<String> found = Pattern.compile("(" + digests + ")[^*]*" + Pattern.quote(name + "\r\n"))
+			.asPredicate();
 		return (bytes) -> found.test(new String(bytes, StandardCharsets.UTF_8));
 	}
 

@@ -112,6 +112,35 @@ class RedisCommandCountTests {
 				Map.entry("time", 10L), Map.entry("zadd", 10L), Map.entry("get", 10L), Map.entry("del", 10L));
 	}
 
+	@Test
+	void uncontendedShareCostsTwoCommandsAndNoMessages() {
+		RedisLockProvider process = process();
+		RedisLockProvider other = process();
+		for (boolean beside : new boolean[] { false, true }) {
+			LockKey key = LockKey.of("lock", "shared-" + beside);
+			if (beside) {
+				share(other, key);
+			}
+			this.stats.reset();
+			LockGrant share = share(process, key);
+			assertThat(this.stats.calls()).containsOnly(Map.entry("evalsha", 1L), Map.entry("time", 1L),
+					Map.entry("get", 1L), Map.entry("zadd", 1L), Map.entry("set", 1L));
+			this.stats.reset();
+			assertThat(RedisProcesses.release(process, share)).isEqualTo(ReleaseOutcome.RELEASED);
+			Map<String, Long> released = beside ? Map.of("pexpire", 1L, "set", 1L) : Map.of("del", 1L);
+			assertThat(this.stats.calls()).containsAllEntriesOf(released)
+				.containsAllEntriesOf(Map.of("evalsha", 1L, "get", 1L, "time", 1L))
+				.hasSize(3 + released.size());
+		}
+	}
+
+	private static LockGrant share(RedisLockProvider process, LockKey key) {
+		LockContender contender = process.newShareContender(key, Integer.MAX_VALUE, () -> {
+		});
+		return RedisProcesses.granted(
+				resultOf(contender.attempt(OwnerId.random().ofShare(true), LEASE, false, TIMEOUT), TIMEOUT));
+	}
+
 	@ParameterizedTest
 	@ValueSource(ints = { 2, 200 })
 	void contendedHandOverBetweenProcessesCostsAtMostFiveCommands(int threads) throws Exception {

@@ -43,7 +43,7 @@ final class RedisFaults extends AbstractRedisFaults {
 
 	@Override
 	public List<Script> scripts() {
-		return List.of(Script.ATTEMPT, Script.RENEW, Script.RELEASE);
+		return List.of(Script.ATTEMPT, Script.ATTEMPT_SHARE, Script.RENEW, Script.RELEASE, Script.RELEASE_SHARE);
 	}
 
 	@Override

@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.IntUnaryOperator;
 import java.util.function.ToIntFunction;
+import java.util.function.UnaryOperator;
 
 import redis.clients.jedis.Jedis;
 
@@ -20,6 +21,7 @@ import io.distributedlock.LockKey;
 import io.distributedlock.provider.LockProvider;
 import io.distributedlock.redis.script.RedisLayout;
 import io.distributedlock.testkit.LockProviderFixture;
+import io.distributedlock.testkit.OnePermit;
 import io.distributedlock.testkit.StoreFaults;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -49,6 +51,8 @@ final class RedisFixture implements LockProviderFixture {
 	private final RedisFaults faults;
 
 	private final RedisLockSettings settings;
+
+	private UnaryOperator<LockProvider> grants = UnaryOperator.identity();
 
 	private RedisFixture(RedisConfiguration servers, TestClients.Client client, List<RedisServer> masters,
 			ToIntFunction<byte[]> owner) {
@@ -99,6 +103,12 @@ final class RedisFixture implements LockProviderFixture {
 		return new RedisFixture(sentinels.configuration(), client, List.of(sentinels.primary()), (key) -> 0);
 	}
 
+	/** Makes a permit of one of each exclusive grant. */
+	RedisFixture ofPermits() {
+		this.grants = OnePermit::of;
+		return this;
+	}
+
 	@Override
 	public LockProvider newProcess() {
 		return newProcess(TestClients.SAME_PORTS);
@@ -112,7 +122,7 @@ final class RedisFixture implements LockProviderFixture {
 		factory.getConnection().close();
 		RedisLockProvider process = new RedisLockProvider(factory, this.settings);
 		this.processes.add(process);
-		return process;
+		return this.grants.apply(process);
 	}
 
 	@Override
