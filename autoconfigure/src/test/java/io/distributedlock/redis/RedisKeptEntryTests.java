@@ -8,6 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -139,6 +140,20 @@ class RedisKeptEntryTests {
 		second.leave();
 		this.admin.del(this.keys.lock());
 		RedisProcesses.granted(RedisProcesses.attempt(first.provider, KEY));
+	}
+
+	@Test
+	void releaseToAReaderKeepsNoEntryThatWouldHoldOthersBack() {
+		Contestant first = process(TestClients::lettuce);
+		Contestant second = process(TestClients::lettuce);
+		begin(first, second);
+		second.leave();
+		second.contender = second.provider.newShareContender(KEY, Integer.MAX_VALUE, () -> {
+			// The lock is only reserved.
+		});
+		assertThat(RedisProcesses.enqueue(second.contender)).isInstanceOf(AttemptResult.Busy.class);
+		first.release();
+		assertThat(this.admin.get(this.keys.name())).matches("[0-9a-f]{31}[13579bdf]R\\d{16}");
 	}
 
 	/**

@@ -1,6 +1,7 @@
 package io.distributedlock.redis;
 
 import java.time.Duration;
+import java.util.Map;
 import java.util.function.Function;
 
 import org.junit.jupiter.api.Tag;
@@ -33,6 +34,8 @@ class RedisSentinelFailoverTests {
 
 	private static final LockKey REPLICATED = LockKey.of("orders", "43");
 
+	private static final LockKey SHARED = LockKey.of("orders", "44");
+
 	@RegisterExtension
 	private final RedisProcesses processes = new RedisProcesses();
 
@@ -45,6 +48,7 @@ class RedisSentinelFailoverTests {
 		LockTemplate others = this.processes.locks(client.apply(sentinels.configuration()));
 		LockLease before = locks.acquire(LockRequest.of(KEY).withLease(Duration.ofSeconds(1)));
 		LockLease kept = locks.acquire(LockRequest.of(REPLICATED).withLease(Duration.ofSeconds(60)));
+		LockLease share = locks.acquire(LockRequest.of(SHARED).shared().withLease(Duration.ofSeconds(60)));
 		try (Jedis primary = sentinels.primary().admin()) {
 			assertThat(primary.waitReplicas(1, 5000)).isEqualTo(1);
 		}
@@ -65,13 +69,16 @@ class RedisSentinelFailoverTests {
 			}
 		});
 		assertThat(before.isHeld()).isFalse();
-		kept.ensureHeld();
-		await().ignoreExceptionsInstanceOf(LockProviderException.class)
-			.until(() -> others.tryAcquire(LockRequest.of(REPLICATED).withWaitTime(Duration.ZERO)) == null);
-		kept.close();
-		await().ignoreExceptions().until(() -> {
-			others.acquire(LockRequest.of(REPLICATED).withWaitTime(Duration.ZERO)).close();
-			return true;
+		Map.of(REPLICATED, kept, SHARED, share).forEach((key, replicated) -> {
+			LockRequest request = LockRequest.of(key).withWaitTime(Duration.ZERO);
+			replicated.ensureHeld();
+			await().ignoreExceptionsInstanceOf(LockProviderException.class)
+				.until(() -> others.tryAcquire(request) == null);
+			replicated.close();
+			await().ignoreExceptions().until(() -> {
+				others.acquire(request).close();
+				return true;
+			});
 		});
 	}
 

@@ -9,6 +9,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -17,7 +18,9 @@ import redis.clients.jedis.Jedis;
 import redis.clients.jedis.params.SetParams;
 
 import io.distributedlock.LockKey;
+import io.distributedlock.LockLease;
 import io.distributedlock.LockProviderException;
+import io.distributedlock.LockRequest;
 import io.distributedlock.provider.AttemptResult;
 import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockGrant;
@@ -27,6 +30,9 @@ import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.provider.StoredLock;
 import io.distributedlock.redis.script.RedisLayout;
+import io.distributedlock.testkit.TcpProxy;
+import io.distributedlock.testkit.TimeBounds;
+import io.distributedlock.testkit.WireFault;
 
 import static io.distributedlock.testkit.StoreCalls.outcomeOf;
 import static io.distributedlock.testkit.StoreCalls.resultOf;
@@ -263,6 +269,26 @@ class RedisShareTests {
 		RedisProcesses.release(writer, exclusive);
 		RedisProcesses.granted(attempt(readers, true));
 		assertThat(both.contenders().size()).isZero();
+	}
+
+	@Test
+	@Tag("full")
+	void shareOfAProcessThatIsCutOffEndsAlone() {
+		Duration leaseTime = TimeBounds.withLoad(1000);
+		LockRequest request = LockRequest.of(KEY).shared().withLease(leaseTime);
+		TcpProxy proxy = this.processes.closing(new TcpProxy(List.of(TestRedis.server().address())));
+		LockLease cutOff = this.processes.locks(TestRedis.lettuce(proxy.port())).acquire(request);
+		RedisLockProvider writer = process();
+		try (LockLease kept = this.processes.locks(TestRedis.lettuce(TestRedis.port())).acquire(request);
+				WireFault silence = proxy.blackHole()) {
+			await().atMost(PATIENCE).until(() -> !cutOff.isHeld());
+			await().during(leaseTime)
+				.atMost(PATIENCE)
+				.until(() -> kept.isHeld() && RedisProcesses.attempt(writer, KEY) instanceof AttemptResult.Busy);
+			assertThat(silence.hits()).isPositive();
+			assertThat(writer.findAll(KEY, RedisProcesses.TIMEOUT)).hasSize(1);
+		}
+		RedisProcesses.acquire(writer, KEY);
 	}
 
 	@Test

@@ -13,7 +13,9 @@ end
 local first = string.sub(queue, 1, ID_LENGTH)
 local further = string.sub(queue, ENTRY_LENGTH + 1)
 local again, score = '', 0
-if string.sub(ARGV[2], FLAG, FLAG) == '1' then
+-- A process that does not come back after all is not notified at a shared lock, where the first in
+-- the queue holds further shares back.
+if string.sub(ARGV[2], FLAG, FLAG) == '1' and not may_want_share(queue) then
   -- Later than the creation, by which the process recognises that it has missed its turn.
   score = score_after(string.sub(queue, -SCORE_LENGTH), tonumber(string.sub(value, CREATED_START, CREATED_END)) + 1)
   again = string.sub(ARGV[2], 1, ID_LENGTH) .. score

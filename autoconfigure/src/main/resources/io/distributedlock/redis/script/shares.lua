@@ -27,13 +27,6 @@ local function millis_until(micros, now)
   return math.max(math.ceil((micros - now) / 1000), 1)
 end
 
--- Returns whether the first process in a queue is to be notified that there may be a share for
--- it: the ids of contenders for shares are odd. That of an older version may be odd too, which
--- then attempts in vain.
-local function may_want_share(queue)
-  return string.find('13579bdf', string.sub(queue, ID_LENGTH, ID_LENGTH), 1, true) and queue ~= ''
-end
-
 -- Returns until when others wait for the first process in the queue: one that is notified has the
 -- time of a reservation, another one as long as it may take to attempt again.
 local function turn_end(now, notified)

@@ -53,6 +53,12 @@ local function renewed(header, micros)
   return string.sub(header, 1, STATE) .. string.format('%016.0f', micros) .. string.sub(header, CREATED_END + 1)
 end
 
+-- Returns whether the first process in a queue may wait for a share: the ids of contenders for
+-- shares are odd. That of an older version may be odd too.
+local function may_want_share(queue)
+  return string.find('13579bdf', string.sub(queue, ID_LENGTH, ID_LENGTH), 1, true) and queue ~= ''
+end
+
 -- Notifies a process of the lock. Returns the error of PUBLISH, or an empty text.
 local function notify(process, prefix)
   local published = redis.pcall('PUBLISH', prefix .. process, KEYS[1])
