@@ -11,6 +11,8 @@ import java.util.Properties;
 import java.util.UUID;
 import java.util.stream.Stream;
 
+import javax.sql.DataSource;
+
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import org.jspecify.annotations.Nullable;
@@ -24,13 +26,19 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.postgresql.ds.PGSimpleDataSource;
 
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
+import io.distributedlock.LockKey;
 import io.distributedlock.jdbc.connection.ConnectionSource;
 import io.distributedlock.jdbc.connection.LockDataSource;
 import io.distributedlock.jdbc.dialect.DriverProperties;
 import io.distributedlock.provider.Deadline;
+import io.distributedlock.provider.LockTimer;
+import io.distributedlock.provider.OwnerId;
 
+import static io.distributedlock.testkit.StoreCalls.resultOf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
@@ -102,6 +110,35 @@ class SessionSettingsTests {
 	@MethodSource("servers")
 	void serverHasTheSettingsOfItsDialect(String url, String query, String expected) throws SQLException {
 		assertThat(read(connect(url, TestDatabases.user(url.replace("wrapped:", ""))), query)).isEqualTo(expected);
+	}
+
+	/** Another pool than the locks' own, whose sessions are the application's. */
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void shareRestoresTheTimeOutsOfItsSession(boolean mySql) throws SQLException {
+		DataSource database = TestDatabases.withTable(mySql ? TestDatabases.mySql() : TestDatabases.mariaDb());
+		try (Connection connection = database.getConnection();
+				LockTimer timer = new LockTimer();
+				JdbcLockProvider provider = new JdbcLockProvider(
+						LockDataSource.of(new SingleConnectionDataSource(connection, true), 1),
+						JdbcLockSettings.defaults("application"), timer)) {
+			JdbcTemplate session = new JdbcTemplate(new SingleConnectionDataSource(connection, true));
+			session.execute("SET wait_timeout = 777" + (mySql ? "" : ", idle_write_transaction_timeout = 55"));
+			for (int number = 0; number < 2; number++) {
+				OwnerId owner = OwnerId.random().ofShare(true);
+				LockKey key = LockKey.of("shared");
+				resultOf(provider.newShareContender(key, 5, () -> {
+				}).attempt(owner, CALL_TIMEOUT, false, CALL_TIMEOUT));
+				resultOf(provider.release(key, owner, Duration.ZERO, CALL_TIMEOUT));
+			}
+			assertThat(session.queryForObject("SELECT @@wait_timeout", Integer.class)).isEqualTo(777);
+			if (!mySql) {
+				assertThat(session.queryForMap(
+						"SELECT @@idle_write_transaction_timeout AS 'write', @@idle_transaction_timeout AS 'any'")
+					.values()).asString()
+					.isEqualTo("[55, 0]");
+			}
+		}
 	}
 
 	@Test

@@ -89,6 +89,7 @@ public final class H2Dialect extends Dialect {
 			.with("insert", INSERT)
 			.with("renewals", RENEWALS)
 			.with("releaser", "?")
+			.with("byKey", "")
 			.with("ignore", "");
 	}
 

@@ -51,14 +51,8 @@ final class MariaDbDialect extends MySqlCompatibleDialect {
 	/** MariaDB has time-outs of its own for sessions that are idle in a transaction. */
 	@Override
 	RowLockSession rowLockSession() {
-		return new RowLockSession("CONNECTION_ID()", null,
-				(idle) -> idleTimeouts(Long.toString(RowLockSession.seconds(idle, LONGEST_IDLE_SECONDS))),
-				idleTimeouts("DEFAULT"));
-	}
-
-	private static String idleTimeouts(String value) {
-		return "SET " + String.join(" = " + value + ", ", "wait_timeout", "idle_transaction_timeout",
-				"idle_write_transaction_timeout", "idle_readonly_transaction_timeout") + " = " + value;
+		return idleSession(null, List.of("wait_timeout", "idle_transaction_timeout", "idle_write_transaction_timeout",
+				"idle_readonly_transaction_timeout"));
 	}
 
 	@Override

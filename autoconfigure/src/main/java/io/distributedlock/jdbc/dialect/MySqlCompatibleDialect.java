@@ -3,8 +3,10 @@ package io.distributedlock.jdbc.dialect;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
@@ -17,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 abstract class MySqlCompatibleDialect extends Dialect {
 
 	/** The most that {@code wait_timeout} can be. */
-	static final long LONGEST_IDLE_SECONDS = 31_536_000;
+	private static final long LONGEST_IDLE_SECONDS = 31_536_000;
 
 	private static final HexFormat HEX = HexFormat.of();
 
@@ -78,7 +80,25 @@ abstract class MySqlCompatibleDialect extends Dialect {
 			.with("reservationMicros", Long.toString(POLLED_RESERVATION_MICROS))
 			.with("renewals", RENEWALS)
 			.with("releaser", "?")
+			.with("byKey", "FORCE INDEX (PRIMARY)")
 			.with("ignore", "IGNORE");
+	}
+
+	/**
+	 * Returns what is particular to sessions that are ended once they were idle for a
+	 * time. User variables have what the time-outs were until they are restored.
+	 * @param bound the statement that bounds a wait for a row, or {@code null}
+	 * @param timeouts the names of the time-outs, which count seconds
+	 */
+	static RowLockSession idleSession(@Nullable Function<Duration, String> bound, List<String> timeouts) {
+		String keep = "@distributed_lock_%1$s = CAST(COALESCE(@distributed_lock_%1$s, @@%1$s) AS UNSIGNED), %1$s = ";
+		return new RowLockSession("CONNECTION_ID()", bound,
+				(idle) -> set(timeouts, keep + RowLockSession.seconds(idle, LONGEST_IDLE_SECONDS)),
+				set(timeouts, "%1$s = @distributed_lock_%1$s, @distributed_lock_%1$s = NULL"));
+	}
+
+	private static String set(List<String> timeouts, String assignments) {
+		return timeouts.stream().map(assignments::formatted).collect(Collectors.joining(", ", "SET ", ""));
 	}
 
 	@Override

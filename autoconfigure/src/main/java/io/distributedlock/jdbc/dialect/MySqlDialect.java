@@ -55,9 +55,7 @@ final class MySqlDialect extends MySqlCompatibleDialect {
 	/** The sessions send no other statements that the bound would concern. */
 	@Override
 	RowLockSession rowLockSession() {
-		return new RowLockSession("CONNECTION_ID()", (wait) -> "SET max_execution_time = " + wait.toMillis(),
-				(idle) -> "SET wait_timeout = " + RowLockSession.seconds(idle, LONGEST_IDLE_SECONDS),
-				"SET wait_timeout = DEFAULT");
+		return idleSession((wait) -> "SET max_execution_time = " + wait.toMillis(), List.of("wait_timeout"));
 	}
 
 	@Override

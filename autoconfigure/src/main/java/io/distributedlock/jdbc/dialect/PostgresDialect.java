@@ -137,6 +137,7 @@ public final class PostgresDialect extends Dialect {
 			.with("clock", "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
 			.with("limit", "LIMIT ?")
 			.with("clockNow", "{clock}")
+			.with("byKey", "")
 			.with("notify", NOTIFY)
 			.with("channel", channel);
 	}
