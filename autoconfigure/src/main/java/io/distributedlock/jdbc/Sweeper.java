@@ -40,7 +40,10 @@ public final class Sweeper {
 	private static final int PAGE_SIZE = 500;
 
 	/** Few, because an attempt waits for a row that is being deleted. */
-	private static final int ROW_LOCK_PAGE_SIZE = 100;
+	private static final int LOCKED_PAGE_SIZE = 100;
+
+	/** How many sweeps leave shares alone after one that has found no table of them. */
+	private static final int SWEEPS_WITHOUT_SHARES = 10;
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
@@ -67,8 +70,8 @@ public final class Sweeper {
 
 	private boolean warned;
 
-	/** Whether there was no table of shares when this process last looked. */
-	private boolean sharesMissing;
+	/** How many sweeps are still to leave shares alone. */
+	private int sweepsWithoutShares;
 
 	private volatile boolean stopped;
 
@@ -149,29 +152,37 @@ public final class Sweeper {
 	}
 
 	private int sweepRowsOfRowLocks() throws SQLException {
-		int swept = 0;
-		int last = ROW_LOCK_PAGE_SIZE;
-		while (!this.stopped && last == ROW_LOCK_PAGE_SIZE) {
-			last = call((connection, dialect) -> dialect.supportsRowLocks()
-					? dialect.rowLocks().sweep(connection, ROW_LOCK_PAGE_SIZE, this.retentionMicros) : 0);
-			swept += last;
-		}
-		return swept;
+		return sweepPages((connection, dialect) -> dialect.rowLocks()
+			.sweep(connection, LOCKED_PAGE_SIZE, this.retentionMicros));
 	}
 
 	private int sweepShares() throws SQLException {
-		try {
-			return this.sharesMissing ? 0 : call((connection, dialect) -> dialect.supportsRowLocks()
-					? new ShareStatements(dialect).sweep(connection, this.retentionMicros) : 0);
-		}
-		catch (SQLException ex) {
-			// Servers log failures.
-			this.sharesMissing = SqlErrors.classify(ex) == LockError.TABLE_MISSING;
-			if (!this.sharesMissing) {
-				throw ex;
-			}
+		if (this.sweepsWithoutShares > 0) {
+			this.sweepsWithoutShares--;
 			return 0;
 		}
+		try {
+			return sweepPages((connection, dialect) -> new ShareStatements(dialect).sweep(connection, LOCKED_PAGE_SIZE,
+					this.retentionMicros));
+		}
+		catch (SQLException ex) {
+			if (SqlErrors.classify(ex) != LockError.TABLE_MISSING) {
+				throw ex;
+			}
+			// Seldom, because servers log failures.
+			this.sweepsWithoutShares = SWEEPS_WITHOUT_SHARES;
+			return 0;
+		}
+	}
+
+	private int sweepPages(SqlCall<Integer> page) throws SQLException {
+		int swept = 0;
+		int last = LOCKED_PAGE_SIZE;
+		while (!this.stopped && last == LOCKED_PAGE_SIZE) {
+			last = call((connection, dialect) -> dialect.supportsRowLocks() ? page.run(connection, dialect) : 0);
+			swept += last;
+		}
+		return swept;
 	}
 
 	private int delete(List<String> keys) throws SQLException {

@@ -1,10 +1,13 @@
 package io.distributedlock.jdbc;
 
+import java.sql.Connection;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -73,9 +76,11 @@ class ShareRowsTests {
 
 	private JdbcLockProvider process(DataSource database) {
 		String url = TestDatabases.url(database);
-		JdbcLockProvider process = new JdbcLockProvider(
-				LockDataSource.connect(url, TestDatabases.user(url), "", null, 4, TIMEOUT),
-				new JdbcLockSettings("app", JdbcLockSettings.DEFAULT_TABLE, Duration.ofSeconds(1), false), this.timer);
+		return process(LockDataSource.connect(url, TestDatabases.user(url), "", null, 4, TIMEOUT));
+	}
+
+	private JdbcLockProvider process(LockDataSource connections) {
+		JdbcLockProvider process = new JdbcLockProvider(connections, JdbcLockSettings.defaults("app"), this.timer);
 		this.processes.add(process);
 		TestDatabases.warmUp(process);
 		return process;
@@ -137,6 +142,29 @@ class ShareRowsTests {
 			.isZero();
 	}
 
+	/** What docs/jdbc.md tells. */
+	@ParameterizedTest
+	@EnumSource
+	void shareCostsFewStatements(Store store) {
+		CountingDataSource counting = new CountingDataSource(TestDatabases.withTable(store.fresh.get()));
+		JdbcLockProvider process = process(LockDataSource.of(counting, 2));
+		release(process, acquire(process, 0));
+		int step = (store == Store.MARIADB || store == Store.MYSQL) ? 6 : 5;
+		counting.resetCount();
+		LockGrant first = acquire(process, 5);
+		assertThat(counting.resetCount()).isEqualTo(step);
+		LockGrant second = acquire(process, 5);
+		assertThat(counting.resetCount()).isEqualTo(step);
+		answer(process.renew(Map.of(first, LEASE, second, LEASE), TIMEOUT));
+		assertThat(counting.resetCount()).isEqualTo(step);
+		for (LockGrant share : List.of(second, first)) {
+			release(process, share);
+			assertThat(counting.resetCount()).isEqualTo(step);
+		}
+		release(process, acquire(process, 0));
+		assertThat(counting.resetCount()).isEqualTo(2);
+	}
+
 	@ParameterizedTest
 	@EnumSource
 	void manySharesAreRenewedInOneBatch(Store store) throws Exception {
@@ -159,6 +187,28 @@ class ShareRowsTests {
 				.isEqualTo((grant == released) ? RenewalOutcome.NOT_HELD : RenewalOutcome.RENEWED));
 		assertThat(process.find(LockKey.of("key1"), TIMEOUT).orElseThrow().holder().remaining())
 			.isGreaterThan(Duration.ofSeconds(90));
+	}
+
+	/** MySQL would scan a table of which it needs most rows. */
+	@ParameterizedTest
+	@EnumSource
+	void renewalWaitsForNoRowOfAnotherKey(Store store) throws Exception {
+		DataSource database = TestDatabases.withTable(store.fresh.get());
+		JdbcLockProvider process = process(database);
+		Map<LockGrant, Duration> leases = new HashMap<>();
+		for (int number = 0; number < 30; number++) {
+			LockContender contender = contender(process, LockKey.of("key" + number), 5);
+			leases.put(((AttemptResult.Granted) attempt(contender, true, false)).grant(), LEASE);
+		}
+		try (Connection other = database.getConnection()) {
+			TestDatabases.begin(other);
+			try (Statement statement = other.createStatement()) {
+				statement.execute("UPDATE distributed_lock SET acquired_at = 0 WHERE grant_order < 1000");
+			}
+			assertThat(answer(process.renew(leases, Duration.ofSeconds(1)))).hasSize(30)
+				.allSatisfy((grant, outcome) -> assertThat(outcome).isEqualTo(RenewalOutcome.RENEWED));
+			other.rollback();
+		}
 	}
 
 	@ParameterizedTest
@@ -192,20 +242,46 @@ class ShareRowsTests {
 		});
 		assertThat(release(process, acquire(process, 0))).isEqualTo(ReleaseOutcome.RELEASED);
 		process.sweeper().run();
-		process.sweeper().run();
+		TestDatabases.withTable(database);
+		insertEnded(new JdbcTemplate(database), 1);
+		for (int sweep = 0; sweep < 11; sweep++) {
+			process.sweeper().run();
+		}
+		assertThat(shares(database)).isZero();
 	}
 
-	@Test
-	void endedSharesAreSwept() throws Exception {
-		DataSource database = TestDatabases.withTable(TestDatabases.h2());
+	@ParameterizedTest
+	@EnumSource
+	void endedSharesAreSwept(Store store) throws Exception {
+		DataSource database = TestDatabases.withTable(store.fresh.get());
 		JdbcLockProvider process = process(database);
-		acquire(process, 5);
 		LockGrant live = acquire(process, 5);
-		JdbcTemplate jdbc = new JdbcTemplate(database);
-		jdbc.update("UPDATE distributed_lock_share SET expires_at = 1 WHERE grant_order < ?", live.order());
+		insertEnded(new JdbcTemplate(database), 250);
+		try (Connection other = database.getConnection()) {
+			TestDatabases.begin(other);
+			try (Statement statement = other.createStatement()) {
+				statement.execute("UPDATE distributed_lock_share SET acquired_at = 1 WHERE owner = 'ended7'");
+			}
+			process.sweeper().run();
+			assertThat(shares(database)).isEqualTo(2);
+			other.rollback();
+		}
 		process.sweeper().run();
-		assertThat(jdbc.queryForObject("SELECT COUNT(*) FROM distributed_lock_share", Integer.class)).isOne();
+		assertThat(shares(database)).isOne();
 		assertThat(release(process, live)).isEqualTo(ReleaseOutcome.RELEASED);
+	}
+
+	private static void insertEnded(JdbcTemplate jdbc, int number) {
+		for (int i = 0; i < number; i++) {
+			jdbc.update("""
+					INSERT INTO distributed_lock_share SELECT lock_key, ?, 1, 1, 1, NULL FROM distributed_lock
+					WHERE lock_key = (SELECT MIN(lock_key) FROM distributed_lock)""", "ended" + i);
+		}
+	}
+
+	private static int shares(DataSource database) {
+		return Objects.requireNonNull(new JdbcTemplate(database)
+			.queryForObject("SELECT COUNT(*) FROM distributed_lock_share", Integer.class));
 	}
 
 	/** Threads of all processes at one key. */

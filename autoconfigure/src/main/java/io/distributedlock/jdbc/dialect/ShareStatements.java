@@ -63,8 +63,9 @@ public final class ShareStatements {
 
 	private static final String SET_END = "UPDATE {table} SET expires_at = ? WHERE lock_key = ?";
 
+	/** By key: a scan of the table would wait for each row that is locked. */
 	private static final String LOCK_SHARED = """
-			SELECT lock_key FROM {table} WHERE owner LIKE 'shared%' AND expires_at > {clock} AND lock_key IN (""";
+			SELECT lock_key FROM {table} {byKey} WHERE owner LIKE 'shared%' AND expires_at > {clock} AND lock_key IN (""";
 
 	private static final String EXTEND = "UPDATE {table}_share SET expires_at = {clock} + ? WHERE expires_at > {clock} AND (";
 
@@ -82,7 +83,9 @@ public final class ShareStatements {
 			FROM {table}_share WHERE lock_key >= ? AND lock_key <= ? AND expires_at > {clock}
 			ORDER BY lock_key, grant_order LIMIT ?""";
 
-	private static final String SWEEP = "DELETE FROM {table}_share WHERE expires_at < {clock} - ?";
+	private static final String ENDED = """
+			SELECT lock_key, owner FROM {table}_share WHERE expires_at < {clock} - ?
+			ORDER BY lock_key, owner LIMIT ? FOR UPDATE SKIP LOCKED""";
 
 	private final Dialect dialect;
 
@@ -270,11 +273,16 @@ public final class ShareStatements {
 	}
 
 	/**
-	 * Deletes shares that ended longer than the retention ago.
+	 * Deletes shares that ended longer than the retention ago and that nobody has locked.
 	 * @return how many shares were deleted
 	 */
-	public int sweep(Connection connection, long retentionMicros) throws SQLException {
-		return update(connection, SWEEP, retentionMicros);
+	public int sweep(Connection connection, int limit, long retentionMicros) throws SQLException {
+		return inTransaction(connection, () -> {
+			List<Object[]> ended = Sql.query(connection, this.dialect.sql(ENDED),
+					(row) -> new Object[] { row.getObject(1), row.getString(2) }, retentionMicros, limit);
+			Sql.batch(connection, this.dialect.sql(DELETE), ended);
+			return ended.size();
+		});
 	}
 
 	private @Nullable LockRow lock(Connection connection, String key) throws SQLException {
