@@ -10,8 +10,9 @@ import io.distributedlock.testkit.TimeBounds;
  * @param expiry how long the store keeps the lock of a process that has died
  * @param callTimeout the longest time of a round trip
  * @param load what the machine may add to a promised time
+ * @param queued whether no share passes a call that waits
  */
-record Bounds(Duration expiry, Duration callTimeout, Duration load) {
+record Bounds(Duration expiry, Duration callTimeout, Duration load, boolean queued) {
 
 	/** What the promises add to a wait time, a time-out or the rest of a lease. */
 	private static final Duration GRACE = Duration.ofMillis(250);
@@ -19,8 +20,9 @@ record Bounds(Duration expiry, Duration callTimeout, Duration load) {
 	/** The longest pause between two attempts of a process that waits. */
 	private static final Duration POLL = Duration.ofSeconds(1);
 
-	static Bounds of(Duration expiry, Duration callTimeout) {
-		return new Bounds(expiry, callTimeout, TimeBounds.LOAD);
+	static Bounds of(Duration expiry, Duration callTimeout, boolean queued) {
+		Duration load = Duration.ofMillis(Long.getLong("chaos.load-millis", TimeBounds.LOAD.toMillis()));
+		return new Bounds(expiry, callTimeout, load, queued);
 	}
 
 	/** The latest end of what has a limit. */

@@ -6,31 +6,20 @@ import java.util.Random;
 enum CallMode {
 
 	/** {@code LockOperations.execute}. */
-	EXECUTE(35),
+	EXECUTE,
 	/** An annotated method. */
-	ANNOTATED(25),
+	ANNOTATED,
 	/** {@code LockOperations.acquireAsync}. */
-	ASYNC(15),
+	ASYNC,
 	/** Two keys at a time. */
-	SEVERAL(10),
+	SEVERAL,
 	/** One attempt. */
-	TRY(15);
-
-	private final int weight;
-
-	CallMode(int weight) {
-		this.weight = weight;
-	}
+	TRY;
 
 	static CallMode choose(Random random) {
 		int number = random.nextInt(100);
-		for (CallMode mode : values()) {
-			number -= mode.weight;
-			if (number < 0) {
-				return mode;
-			}
-		}
-		throw new IllegalStateException("The weights are not 100 together");
+		return (number < 35) ? EXECUTE
+				: (number < 60) ? ANNOTATED : (number < 75) ? ASYNC : (number < 85) ? SEVERAL : TRY;
 	}
 
 }

@@ -1,7 +1,9 @@
 package io.distributedlock.chaos;
 
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 
@@ -38,7 +40,7 @@ final class ChaosClient implements AutoCloseable {
 	ChaosClient(String name, ChaosRun run) {
 		this.name = name;
 		this.run = run;
-		this.proxy = new TcpProxy(run.store().address());
+		this.proxy = new TcpProxy(run.store().addresses());
 	}
 
 	/** The name of the client, whichever process it has. */
@@ -70,7 +72,15 @@ final class ChaosClient implements AutoCloseable {
 		this.process = LockProcess.start(ChaosClientMain.class, this.run.classPath(),
 				ChaosClientMain.arguments(processName(), history, this.run.register().port(),
 						this.run.settings().seed() + 1000L * this.generation + this.name.hashCode(),
-						this.run.store().properties(this.proxy.port())));
+						properties()));
+	}
+
+	private List<String> properties() {
+		List<String> properties = new ArrayList<>(this.run.store().properties(this.proxy::port));
+		for (InetSocketAddress server : this.run.store().addresses()) {
+			properties.add(ChaosClientMain.WAY + server.getPort() + "=" + this.proxy.port(server.getPort()));
+		}
+		return properties;
 	}
 
 	void awaitReady() {

@@ -10,13 +10,17 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
+import io.lettuce.core.internal.HostAndPort;
+import io.lettuce.core.resource.MappingSocketAddressResolver;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.data.redis.autoconfigure.ClientResourcesBuilderCustomizer;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -28,6 +32,7 @@ import org.springframework.core.env.SimpleCommandLinePropertySource;
 
 import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
+import io.distributedlock.LockMode;
 import io.distributedlock.LockOperations;
 import io.distributedlock.LockRequest;
 import io.distributedlock.autoconfigure.DistributedLockAutoConfiguration;
@@ -35,6 +40,7 @@ import io.distributedlock.autoconfigure.jdbc.JdbcLockAutoConfiguration;
 import io.distributedlock.autoconfigure.redis.RedisLockAutoConfiguration;
 import io.distributedlock.autoconfigure.zookeeper.ZooKeeperLockAutoConfiguration;
 import io.distributedlock.process.LockProcess;
+import io.distributedlock.provider.LockProvider;
 
 /**
  * A client of a chaos run: an application whose threads acquire locks, write to the
@@ -51,6 +57,9 @@ final class ChaosClientMain {
 
 	/** Lets the threads end after their present calls, then closes the context. */
 	static final String STOP = "stop";
+
+	/** By which port a server is reached: the property ends with its own port. */
+	static final String WAY = "chaos.way.";
 
 	private static final String NAME = "chaos.process";
 
@@ -106,14 +115,11 @@ final class ChaosClientMain {
 				switch (line) {
 					case INTERRUPT -> answers.println(
 							LockProcess.ANSWER + workers.stream().filter(ChaosWorker::interruptIfAcquiring).count());
-					case SHUTDOWN -> {
+					case SHUTDOWN, STOP -> {
 						workers.forEach(ChaosWorker::end);
-						context.close();
-						end(workers, answers);
-						return;
-					}
-					case STOP -> {
-						workers.forEach(ChaosWorker::end);
+						if (line.equals(SHUTDOWN)) {
+							context.close();
+						}
 						end(workers, answers);
 						return;
 					}
@@ -132,10 +138,11 @@ final class ChaosClientMain {
 		answers.println(LockProcess.ANSWER + "ended");
 	}
 
-	private static List<ChaosWorker> workers(ConfigurableApplicationContext context) {
+	private static List<ChaosWorker> workers(ConfigurableApplicationContext context) throws IOException {
 		Environment environment = context.getEnvironment();
 		ChaosWorker.Setting setting = new ChaosWorker.Setting(environment.getRequiredProperty(NAME),
 				context.getBean(LockOperations.class), context.getBean(ChaosService.class),
+				context.getBean(LockProvider.class).supports(LockMode.PERMIT),
 				new HistoryLog(Path.of(environment.getRequiredProperty(HISTORY))), new AtomicLong());
 		List<ChaosWorker> workers = new ArrayList<>();
 		for (int thread = 0; thread < THREADS; thread++) {
@@ -146,7 +153,7 @@ final class ChaosClientMain {
 		return workers;
 	}
 
-	private static void startMeter(ConfigurableApplicationContext context) {
+	private static void startMeter(ConfigurableApplicationContext context) throws IOException {
 		Environment environment = context.getEnvironment();
 		new StallMeter(environment.getRequiredProperty(NAME),
 				new HistoryLog(Path.of(environment.getRequiredProperty(HISTORY))))
@@ -183,6 +190,14 @@ final class ChaosClientMain {
 	@Configuration(proxyBeanMethods = false)
 	@ImportAutoConfiguration({ DataRedisAutoConfiguration.class, RedisLockAutoConfiguration.class })
 	static class OnRedis {
+
+		/** The nodes of a cluster name their own ports. */
+		@Bean
+		ClientResourcesBuilderCustomizer ways(Environment environment) {
+			Function<HostAndPort, HostAndPort> way = (server) -> HostAndPort.of(server.getHostText(),
+					environment.getProperty(WAY + server.getPort(), Integer.class, server.getPort()));
+			return (resources) -> resources.socketAddressResolver(MappingSocketAddressResolver.create(way));
+		}
 
 	}
 

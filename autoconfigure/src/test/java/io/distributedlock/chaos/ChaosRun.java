@@ -2,7 +2,6 @@ package io.distributedlock.chaos;
 
 import java.io.File;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -57,16 +56,11 @@ final class ChaosRun implements AutoCloseable {
 
 	private long end;
 
-	ChaosRun(Settings settings) {
+	ChaosRun(Settings settings) throws Exception {
 		this.settings = settings;
 		this.folder = settings.folder().toAbsolutePath();
-		try {
-			FileSystemUtils.deleteRecursively(this.folder);
-			Files.createDirectories(this.folder);
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
+		FileSystemUtils.deleteRecursively(this.folder);
+		Files.createDirectories(this.folder);
 		this.log = new HistoryLog(this.folder.resolve("runner.jsonl"));
 		this.register = new FencedRegister(this.log);
 		this.store = settings.store().start();
@@ -77,7 +71,7 @@ final class ChaosRun implements AutoCloseable {
 	}
 
 	/** Runs, and returns the report, which it also writes to its folder. */
-	ChaosReport run() throws InterruptedException, ExecutionException {
+	ChaosReport run() throws InterruptedException, ExecutionException, IOException {
 		this.clients.forEach(ChaosClient::start);
 		this.clients.forEach(ChaosClient::awaitReady);
 		this.probe.start();
@@ -111,16 +105,17 @@ final class ChaosRun implements AutoCloseable {
 		return residue;
 	}
 
-	private History history(HistoryEvent last) {
+	private History history(HistoryEvent last) throws IOException {
 		List<HistoryEvent> events = new ArrayList<>(HistoryLog.read(this.folder.resolve("runner.jsonl")));
-		this.clients.stream()
-			.flatMap((client) -> client.histories().stream())
-			.map(HistoryLog::read)
-			.forEach(events::addAll);
+		for (ChaosClient client : this.clients) {
+			for (Path file : client.histories()) {
+				events.addAll(HistoryLog.read(file));
+			}
+		}
 		if (!events.contains(last)) {
 			throw new IllegalStateException("The history of the runner is not whole");
 		}
-		return History.of(events);
+		return new History(events);
 	}
 
 	/** Starts the next process of a client whose process has ended. */
@@ -161,14 +156,14 @@ final class ChaosRun implements AutoCloseable {
 	}
 
 	Bounds bounds() {
-		return Bounds.of(this.store.expiry(LEASE), CALL_TIMEOUT);
+		return Bounds.of(this.store.expiry(LEASE), CALL_TIMEOUT, this.store.isQueued());
 	}
 
 	/** The kinds of faults of a lane that the store can have. */
 	List<FaultKind> faults(FaultKind.Lane lane) {
 		return Arrays.stream(FaultKind.values())
 			.filter((kind) -> kind.lane() == lane)
-			.filter((kind) -> kind != FaultKind.SERVER_RESTART || this.store.restart().isPresent())
+			.filter((kind) -> kind != FaultKind.SERVER_RESTART || this.store.isRestartable())
 			.toList();
 	}
 
@@ -179,7 +174,7 @@ final class ChaosRun implements AutoCloseable {
 	}
 
 	@Override
-	public void close() {
+	public void close() throws IOException {
 		this.executor.shutdownNow();
 		this.probe.end();
 		this.clients.forEach(ChaosClient::close);

@@ -1,28 +1,39 @@
 package io.distributedlock.chaos;
 
+import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
+import java.util.function.IntUnaryOperator;
 
-/** A server of a chaos run, which the run has for itself. */
+/** The servers of a chaos run, which the run has for itself. */
 public interface ChaosStore extends AutoCloseable {
 
-	/** Where it listens, also after a restart. */
-	InetSocketAddress address();
+	/** Where the servers listen, also after a restart. */
+	List<InetSocketAddress> addresses();
 
 	/**
 	 * Returns the properties of a client.
-	 * @param port the port by which the client reaches the server
+	 * @param ports gives the port by which the client reaches a server for its own port
 	 */
-	List<String> properties(int port);
+	List<String> properties(IntUnaryOperator ports);
 
-	/** The process of the server, which may have child processes. */
-	ProcessHandle server();
+	/** The processes of the servers, which may have child processes. */
+	List<ProcessHandle> servers();
 
-	/** Returns what ends the server and starts it with its data, if that is possible. */
-	default Optional<Runnable> restart() {
-		return Optional.empty();
+	/** Whether a server can end and start with its data. */
+	default boolean isRestartable() {
+		return true;
+	}
+
+	/** Ends a server and starts it with its data, if that is possible. */
+	default void restart(int server) throws IOException {
+		throw new UnsupportedOperationException();
+	}
+
+	/** Whether the store has permits, and lets no reader pass a writer that waits. */
+	default boolean isQueued() {
+		return true;
 	}
 
 	/** Ends all connections, and returns how many they were, if they are counted. */
@@ -31,7 +42,7 @@ public interface ChaosStore extends AutoCloseable {
 	/** Counts the entries of holders, waiters and reservations. */
 	long heldEntries();
 
-	/** Asks the server for something; throws any exception if it does not answer. */
+	/** Asks each server for something; throws any exception if one does not answer. */
 	default void probe() {
 		heldEntries();
 	}
@@ -45,6 +56,6 @@ public interface ChaosStore extends AutoCloseable {
 	}
 
 	@Override
-	void close();
+	void close() throws IOException;
 
 }

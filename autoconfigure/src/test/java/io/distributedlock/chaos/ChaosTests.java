@@ -15,7 +15,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * One run against a real store: {@code -Pchaos -Dchaos.store=redis -Dchaos.minutes=1},
- * and {@code -Dchaos.seed=…} for the faults and calls of an earlier one.
+ * and {@code -Dchaos.seed=…} for the faults and calls of an earlier one. With
+ * {@code -Dchaos.guards=false} only a broken rule fails it, and not a run that was too
+ * short or too slow to show something.
  */
 @Soak
 @Tag("chaos")
@@ -30,9 +32,11 @@ class ChaosTests {
 		try (ChaosRun run = new ChaosRun(new Settings(Path.of("target", "chaos"), store, time,
 				Long.getLong("chaos.seed", System.nanoTime()), null))) {
 			ChaosReport report = run.run();
-			logger.info(report.summary());
-			assertThat(report.violations()).as(report.summary()).isEmpty();
-			assertThat(report.unmetGuards()).as(report.summary()).isEmpty();
+			logger.info(report);
+			assertThat(report.violations()).as("%s", report).isEmpty();
+			if (!System.getProperty("chaos.guards", "true").equals("false")) {
+				assertThat(report.unmetGuards()).as("%s", report).isEmpty();
+			}
 		}
 	}
 

@@ -31,16 +31,15 @@ import io.distributedlock.chaos.LockCall.End;
  */
 final class ChaosWorker extends Thread {
 
-	private static final List<Integer> ONE_AT_A_TIME = List.of(0);
+	private static final List<Integer> EXCLUSIVE = List.of(0);
+
+	private static final List<Integer> PERMITS = List.of(ChaosService.PERMITS);
 
 	private static final List<Integer> MIXED = List.of(0, 0, Integer.MAX_VALUE, Integer.MAX_VALUE,
 			ChaosService.PERMITS);
 
-	private static final List<Integer> PERMITS = List.of(ChaosService.PERMITS);
-
 	/** The permits of which a call for a key has one; 0 is exclusive. */
-	private static final List<List<Integer>> KEYS = List.of(ONE_AT_A_TIME, ONE_AT_A_TIME, ONE_AT_A_TIME,
-			ONE_AT_A_TIME, MIXED, MIXED, PERMITS, PERMITS);
+	private static final List<List<Integer>> KEYS = List.of(EXCLUSIVE, EXCLUSIVE, EXCLUSIVE, MIXED, MIXED, PERMITS);
 
 	private static final Duration SHORT_WAIT = Duration.ofMillis(500);
 
@@ -82,19 +81,19 @@ final class ChaosWorker extends Thread {
 			call(CallMode.choose(this.random));
 			pause(this.random.nextInt(120));
 		}
-		this.register.close();
 	}
 
 	private void call(CallMode mode) {
 		CallId id = new CallId(this.setting.name(), this.setting.calls().incrementAndGet());
-		List<Integer> numbers = this.random.ints(0, (mode == CallMode.SEVERAL) ? 4 : KEYS.size())
+		List<Integer> numbers = this.random.ints(0, (mode == CallMode.SEVERAL) ? 3 : KEYS.size())
 			.distinct()
 			.limit((mode == CallMode.SEVERAL) ? 2 : 1)
 			.boxed()
 			.toList();
 		List<String> keys = numbers.stream().map((number) -> "key-" + number).toList();
 		List<Integer> kinds = KEYS.get(numbers.get(0));
-		int permits = kinds.get(this.random.nextInt(kinds.size()));
+		int kind = kinds.get(this.random.nextInt(kinds.size()));
+		int permits = (kind != ChaosService.PERMITS || this.setting.permits()) ? kind : 0;
 		Duration wait = wait(mode);
 		long limit = Math.max(wait.toNanos(), ChaosRun.CALL_TIMEOUT.toNanos());
 		keys.forEach((key) -> log(Kind.CALL, id, key, limit, mode + " " + permits));
@@ -203,11 +202,13 @@ final class ChaosWorker extends Thread {
 	 *
 	 * @param name the name of the process
 	 * @param locks the locks
-	 * @param service the bean with a locked method
+	 * @param service the bean with locked methods
+	 * @param permits whether the store has permits
 	 * @param log the history
 	 * @param calls counts calls
 	 */
-	record Setting(String name, LockOperations locks, ChaosService service, HistoryLog log, AtomicLong calls) {
+	record Setting(String name, LockOperations locks, ChaosService service, boolean permits,
+			HistoryLog log, AtomicLong calls) {
 	}
 
 	/** The work of one call under its lock. */
@@ -254,13 +255,13 @@ final class ChaosWorker extends Thread {
 			return Stream.ofNullable(lease.lossReason()).map(Enum::name).findFirst().orElse("");
 		}
 
-		/** Mostly short; one of 150 needs a renewal. */
+		/** Mostly short, but half of the shares are not; one of 150 needs a renewal. */
 		private long length() {
 			int kind = ChaosWorker.this.random.nextInt(150);
 			if (kind == 0) {
 				return ChaosRun.LEASE.toMillis() * 5 / 4;
 			}
-			return ChaosWorker.this.random.nextInt((kind < 30) ? 300 : 5);
+			return ChaosWorker.this.random.nextInt((kind < ((this.permits > 0) ? 75 : 30)) ? 300 : 5);
 		}
 
 		/** Whoever shares the lock writes nothing: it may not be alone. */

@@ -1,5 +1,6 @@
 package io.distributedlock.chaos;
 
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -49,7 +50,7 @@ final class FaultInjector implements Callable<Void> {
 	}
 
 	@Override
-	public Void call() throws InterruptedException {
+	public Void call() throws InterruptedException, IOException {
 		while (this.run.goesOn() || this.firstRound) {
 			List<ChaosClient> ready = this.run.clients().stream().filter(ChaosClient::isReady).toList();
 			// The choice is the seed's, and not that of the moment.
@@ -75,7 +76,7 @@ final class FaultInjector implements Callable<Void> {
 		return this.deck.remove(this.deck.size() - 1);
 	}
 
-	private void inject(FaultKind kind, ChaosClient client) throws InterruptedException {
+	private void inject(FaultKind kind, ChaosClient client) throws InterruptedException, IOException {
 		String target = switch (kind) {
 			case SERVER_STOP, SERVER_RESTART, CONNECTIONS_KILLED -> HistoryEvent.STORE;
 			default -> (this.lane == FaultKind.Lane.PROCESSES) ? client.processName() : client.name();
@@ -97,8 +98,8 @@ final class FaultInjector implements Callable<Void> {
 			case LOST_REPLY -> last(client.proxy().onReply(ANY, WireFault.Effect.BLACK_HOLE).once(), 1, 1200);
 			case CUT -> last(client.proxy().onReply(ANY, WireFault.Effect.CUT).once(), 1, 1);
 			case HALF_CLOSE -> last(client.proxy().onReply(ANY, WireFault.Effect.HALF_CLOSE).once(), 1, 300);
-			case SERVER_STOP -> stop(this.run.store().server(), 300, 1700);
-			case SERVER_RESTART -> restart();
+			case SERVER_STOP -> stop(this.run.store().servers().get(server()), 300, 1700);
+			case SERVER_RESTART -> restart(server());
 			case CONNECTIONS_KILLED -> {
 				long killed = this.run.store().killConnections();
 				yield new Effect(killed, killed + " connections killed");
@@ -129,10 +130,15 @@ final class FaultInjector implements Callable<Void> {
 		return new Effect(fault.hits(), fault.hits() + " packets");
 	}
 
-	private Effect restart() {
-		long before = this.run.store().server().pid();
-		this.run.store().restart().orElseThrow().run();
-		long after = this.run.store().server().pid();
+	/** One of the servers. */
+	private int server() {
+		return this.random.nextInt(this.run.store().servers().size());
+	}
+
+	private Effect restart(int server) throws IOException {
+		long before = this.run.store().servers().get(server).pid();
+		this.run.store().restart(server);
+		long after = this.run.store().servers().get(server).pid();
 		return new Effect((before != after) ? 1 : 0, "process " + before + ", then " + after);
 	}
 

@@ -31,14 +31,9 @@ final class FencedRegister implements AutoCloseable {
 
 	private final ServerSocket server;
 
-	FencedRegister(HistoryLog log) {
+	FencedRegister(HistoryLog log) throws IOException {
 		this.log = log;
-		try {
-			this.server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
+		this.server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
 		start(this::accept);
 	}
 
@@ -90,13 +85,12 @@ final class FencedRegister implements AutoCloseable {
 
 	/** Writes to a key, and returns whether that is accepted. */
 	synchronized boolean write(String key, long token, String process, String call) {
-		Value value = this.values.computeIfAbsent(key, (first) -> new Value());
+		Value value = this.values.getOrDefault(key, new Value(-1, ""));
 		boolean accepted = token > value.token || (token == value.token && call.equals(value.owner));
 		if (accepted) {
-			value.token = token;
-			value.owner = call;
+			this.values.put(key, new Value(token, call));
 		}
-		if (token < value.token) {
+		else if (token < value.token) {
 			this.staleInTwin.incrementAndGet();
 		}
 		this.log.add(new HistoryEvent(System.nanoTime(), Kind.WRITE, process, call, key, token,
@@ -105,21 +99,11 @@ final class FencedRegister implements AutoCloseable {
 	}
 
 	@Override
-	public void close() {
-		try {
-			this.server.close();
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
+	public void close() throws IOException {
+		this.server.close();
 	}
 
-	private static final class Value {
-
-		private long token = -1;
-
-		private String owner = "";
-
+	private record Value(long token, String owner) {
 	}
 
 	/** The register as a thread of a client sees it. */
@@ -129,16 +113,11 @@ final class FencedRegister implements AutoCloseable {
 
 		private final BufferedReader answers;
 
-		Connection(int port) {
-			try {
-				this.socket = new Socket(InetAddress.getLoopbackAddress(), port);
-				this.socket.setTcpNoDelay(true);
-				this.answers = new BufferedReader(
-						new InputStreamReader(this.socket.getInputStream(), StandardCharsets.UTF_8));
-			}
-			catch (IOException ex) {
-				throw new UncheckedIOException(ex);
-			}
+		Connection(int port) throws IOException {
+			this.socket = new Socket(InetAddress.getLoopbackAddress(), port);
+			this.socket.setTcpNoDelay(true);
+			this.answers = new BufferedReader(
+					new InputStreamReader(this.socket.getInputStream(), StandardCharsets.UTF_8));
 		}
 
 		boolean write(String key, long token, String process, String call) {
@@ -153,13 +132,8 @@ final class FencedRegister implements AutoCloseable {
 		}
 
 		@Override
-		public void close() {
-			try {
-				this.socket.close();
-			}
-			catch (IOException ex) {
-				throw new UncheckedIOException(ex);
-			}
+		public void close() throws IOException {
+			this.socket.close();
 		}
 
 	}

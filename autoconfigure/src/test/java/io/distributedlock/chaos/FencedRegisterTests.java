@@ -1,5 +1,6 @@
 package io.distributedlock.chaos;
 
+import java.io.IOException;
 import java.nio.file.Path;
 
 import org.junit.jupiter.api.AfterEach;
@@ -23,14 +24,14 @@ class FencedRegisterTests {
 	private FencedRegister.Connection connection;
 
 	@BeforeEach
-	void open() {
+	void open() throws IOException {
 		this.log = new HistoryLog(file());
 		this.register = new FencedRegister(this.log);
 		this.connection = new FencedRegister.Connection(this.register.port());
 	}
 
 	@AfterEach
-	void close() {
+	void close() throws IOException {
 		this.connection.close();
 		this.register.close();
 		this.log.close();
@@ -64,7 +65,7 @@ class FencedRegisterTests {
 	}
 
 	@Test
-	void eachWriteIsInTheHistory() {
+	void eachWriteIsInTheHistory() throws IOException {
 		this.connection.write("key", 11, "b", "b#1");
 		this.connection.write("key", 10, "a", "a#1");
 		assertThat(HistoryLog.read(file())).extracting(HistoryEvent::call, HistoryEvent::value, HistoryEvent::detail)

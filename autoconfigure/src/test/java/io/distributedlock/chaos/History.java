@@ -26,10 +26,14 @@ final class History {
 
 	private final OptionalLong residue;
 
-	private History(List<HistoryEvent> events) {
+	/**
+	 * Puts events of all processes together.
+	 * @param events the events, of which those of one call are in their order
+	 */
+	History(List<HistoryEvent> events) {
 		Map<String, HistoryEvent> begun = new LinkedHashMap<>();
 		long left = -1;
-		for (HistoryEvent event : events) {
+		for (HistoryEvent event : events.stream().sorted(Comparator.comparingLong(HistoryEvent::at)).toList()) {
 			switch (event.kind()) {
 				case CALL -> begin(event);
 				case WRITE -> this.writes.computeIfAbsent(event.key(), (key) -> new ArrayList<>()).add(event);
@@ -46,14 +50,6 @@ final class History {
 			throw new IllegalArgumentException("Not lifted: " + begun.values());
 		}
 		this.residue = (left >= 0) ? OptionalLong.of(left) : OptionalLong.empty();
-	}
-
-	/**
-	 * Puts events of all processes together.
-	 * @param events the events, of which those of one call are in their order
-	 */
-	static History of(List<HistoryEvent> events) {
-		return new History(events.stream().sorted(Comparator.comparingLong(HistoryEvent::at)).toList());
 	}
 
 	private void begin(HistoryEvent event) {

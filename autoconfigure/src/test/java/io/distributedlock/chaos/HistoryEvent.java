@@ -1,8 +1,5 @@
 package io.distributedlock.chaos;
 
-import java.time.Duration;
-import java.util.Map;
-
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -43,12 +40,6 @@ record HistoryEvent(long at, Kind kind, String process, String call, String key,
 
 	String toJson() {
 		return JSON.writeValueAsString(this);
-	}
-
-	/** The same with times in milliseconds since another event, for people. */
-	String toText(long since) {
-		return JSON.writeValueAsString(Map.of("ms", Duration.ofNanos(this.at - since).toMillis(), "event", this.kind
-				+ " " + this.process + " " + this.call + " " + this.key + " " + this.value + " " + this.detail));
 	}
 
 	/** The kinds of events. */

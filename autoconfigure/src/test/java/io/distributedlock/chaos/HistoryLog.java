@@ -17,13 +17,8 @@ final class HistoryLog implements AutoCloseable {
 
 	private final FileOutputStream file;
 
-	HistoryLog(Path file) {
-		try {
-			this.file = new FileOutputStream(file.toFile(), true);
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
+	HistoryLog(Path file) throws IOException {
+		this.file = new FileOutputStream(file.toFile(), true);
 	}
 
 	void add(HistoryEvent event) {
@@ -36,24 +31,14 @@ final class HistoryLog implements AutoCloseable {
 	}
 
 	/** Reads events; a kill may have left a last line that is not whole. */
-	static List<HistoryEvent> read(Path file) {
-		try {
-			String text = Files.readString(file);
-			return text.substring(0, text.lastIndexOf('\n') + 1).lines().map(HistoryEvent::parse).toList();
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
+	static List<HistoryEvent> read(Path file) throws IOException {
+		String text = Files.readString(file);
+		return text.substring(0, text.lastIndexOf('\n') + 1).lines().map(HistoryEvent::parse).toList();
 	}
 
 	@Override
-	public void close() {
-		try {
-			this.file.close();
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
+	public void close() throws IOException {
+		this.file.close();
 	}
 
 }

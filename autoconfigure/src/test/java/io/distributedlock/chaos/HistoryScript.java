@@ -20,11 +20,7 @@ final class HistoryScript {
 
 	/** A call that may wait for a second. */
 	HistoryScript call(String call, long at) {
-		return call(call, at, CallMode.EXECUTE);
-	}
-
-	HistoryScript call(String call, long at, CallMode mode) {
-		return add(at, Kind.CALL, call, Duration.ofSeconds(1).toNanos(), mode + " 0");
+		return call(call, at, 0);
 	}
 
 	/** A call for a share, or for the one lock that excludes all others. */
@@ -67,9 +63,14 @@ final class HistoryScript {
 		return add(at, Kind.RELEASE, call, 0, "").add(at + 1, Kind.RELEASED, call, 0, "");
 	}
 
+	/** A call that has the lock a millisecond later. */
+	HistoryScript grant(String call, long at, long token) {
+		return call(call, at).granted(call, at + 1, token);
+	}
+
 	/** A whole call: sent, granted a millisecond later, and held for ten. */
 	HistoryScript hold(String call, long at, long token) {
-		return call(call, at).granted(call, at + 1, token).held(call, at + 10).released(call, at + 11);
+		return grant(call, at, token).held(call, at + 10).released(call, at + 11);
 	}
 
 	HistoryScript accepted(String call, long at, long token) {
@@ -116,7 +117,7 @@ final class HistoryScript {
 	/** Checks a rule, and returns what it has found. */
 	List<String> violationsOf(HistoryRule rule) {
 		List<HistoryEvent> read = this.events.stream().map(HistoryEvent::toJson).map(HistoryEvent::parse).toList();
-		return rule.violations(History.of(read));
+		return rule.violations(new History(read));
 	}
 
 }

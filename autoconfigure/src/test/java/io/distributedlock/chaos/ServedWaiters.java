@@ -71,7 +71,8 @@ final class ServedWaiters implements HistoryRule {
 		return taken.entrySet()
 			.stream()
 			.filter((other) -> waiter.permits() == 0 && other.getKey().permits() > 0)
-			.filter((share) -> share.getKey().calledAt() <= gap.from() + this.bounds.longestIdle())
+			.filter((share) -> !this.bounds.queued()
+					|| share.getKey().calledAt() <= gap.from() + this.bounds.longestIdle())
 			.map(Map.Entry::getValue)
 			.toList();
 	}

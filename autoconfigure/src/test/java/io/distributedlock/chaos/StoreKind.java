@@ -1,7 +1,7 @@
 package io.distributedlock.chaos;
 
 import java.util.Locale;
-import java.util.function.Supplier;
+import java.util.concurrent.Callable;
 
 import io.distributedlock.jdbc.DatabaseChaosStore;
 import io.distributedlock.jdbc.PostgresChaosStore;
@@ -11,26 +11,27 @@ import io.distributedlock.zookeeper.ZooKeeperChaosStore;
 /** The stores of chaos runs. */
 enum StoreKind {
 
-	REDIS(RedisChaosStore::new), POSTGRESQL(PostgresChaosStore::new), MYSQL(DatabaseChaosStore::mySql),
-	ZOOKEEPER(ZooKeeperChaosStore::new), H2(DatabaseChaosStore::h2);
+	REDIS(RedisChaosStore::standalone), REDIS_CLUSTER(RedisChaosStore::cluster), QUORUM(RedisChaosStore::quorum),
+	POSTGRESQL(PostgresChaosStore::postgreSql), MYSQL(DatabaseChaosStore::mySql), H2(DatabaseChaosStore::h2),
+	ZOOKEEPER(ZooKeeperChaosStore::standalone), ENSEMBLE(ZooKeeperChaosStore::ensemble);
 
-	private final Supplier<ChaosStore> start;
+	private final Callable<ChaosStore> start;
 
-	StoreKind(Supplier<ChaosStore> start) {
+	StoreKind(Callable<ChaosStore> start) {
 		this.start = start;
 	}
 
 	static StoreKind of(String name) {
-		return valueOf(name.toUpperCase(Locale.ROOT));
+		return valueOf(name.toUpperCase(Locale.ROOT).replace('-', '_'));
 	}
 
-	ChaosStore start() {
-		return this.start.get();
+	ChaosStore start() throws Exception {
+		return this.start.call();
 	}
 
 	@Override
 	public String toString() {
-		return name().toLowerCase(Locale.ROOT);
+		return name().toLowerCase(Locale.ROOT).replace('_', '-');
 	}
 
 }

@@ -1,8 +1,10 @@
 package io.distributedlock.jdbc;
 
+import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.function.Function;
+import java.util.function.IntUnaryOperator;
 
 import javax.sql.DataSource;
 
@@ -35,20 +37,26 @@ public class DatabaseChaosStore implements ChaosStore {
 	}
 
 	@Override
-	public final InetSocketAddress address() {
-		return this.faults.servers().get(0);
+	public final List<InetSocketAddress> addresses() {
+		return this.faults.servers();
 	}
 
 	@Override
-	public final List<String> properties(int port) {
+	public final List<String> properties(IntUnaryOperator ports) {
+		int port = ports.applyAsInt(addresses().get(0).getPort());
 		return List.of("distributed-lock.provider=jdbc", "distributed-lock.jdbc.initialize-schema=never",
 				"spring.datasource.url=" + this.url.replaceFirst("//[^/]+/", "//localhost:" + port + "/"),
 				"spring.datasource.username=" + this.user, "spring.datasource.password=");
 	}
 
 	@Override
-	public final ProcessHandle server() {
-		return this.faults.process();
+	public final List<ProcessHandle> servers() {
+		return List.of(this.faults.process());
+	}
+
+	@Override
+	public boolean isRestartable() {
+		return false;
 	}
 
 	@Override
@@ -62,7 +70,7 @@ public class DatabaseChaosStore implements ChaosStore {
 	}
 
 	@Override
-	public void close() {
+	public void close() throws IOException {
 		this.faults.close();
 		this.fixture.close();
 	}

@@ -1,58 +1,57 @@
 package io.distributedlock.jdbc;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Optional;
 
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 
 import org.springframework.util.FileSystemUtils;
 
 import io.distributedlock.FreePorts;
+import io.distributedlock.chaos.ChaosStore;
 
 /** A PostgreSQL server, which can start again with its data. */
 public final class PostgresChaosStore extends DatabaseChaosStore {
 
 	private final Server server;
 
-	public PostgresChaosStore() {
-		this(new Server());
-	}
-
 	private PostgresChaosStore(Server server) {
 		super(server.running.getPostgresDatabase(), PostgresFaults::new);
 		this.server = server;
 	}
 
-	@Override
-	public Optional<Runnable> restart() {
-		return Optional.of(this.server::restart);
+	public static ChaosStore postgreSql() throws IOException {
+		return new PostgresChaosStore(new Server());
 	}
 
 	@Override
-	public void close() {
+	public boolean isRestartable() {
+		return true;
+	}
+
+	@Override
+	public void restart(int number) throws IOException {
+		this.server.running.close();
+		this.server.running = this.server.start();
+	}
+
+	@Override
+	public void close() throws IOException {
 		super.close();
-		this.server.close();
+		this.server.running.close();
+		FileSystemUtils.deleteRecursively(this.server.directory);
 	}
 
 	private static final class Server {
 
 		private final int port = FreePorts.next();
 
-		private final Path directory;
+		private final Path directory = Files.createTempDirectory("distributed-lock-postgres");
 
-		private EmbeddedPostgres running;
+		private EmbeddedPostgres running = start();
 
-		private Server() {
-			try {
-				this.directory = Files.createTempDirectory("distributed-lock-postgres");
-				this.running = start();
-			}
-			catch (IOException ex) {
-				throw new UncheckedIOException(ex);
-			}
+		private Server() throws IOException {
 		}
 
 		private EmbeddedPostgres start() throws IOException {
@@ -64,26 +63,6 @@ public final class PostgresChaosStore extends DatabaseChaosStore {
 				.setServerConfig("max_connections", "300")
 				.setServerConfig("synchronous_commit", "on")
 				.start();
-		}
-
-		private void restart() {
-			try {
-				this.running.close();
-				this.running = start();
-			}
-			catch (IOException ex) {
-				throw new UncheckedIOException(ex);
-			}
-		}
-
-		private void close() {
-			try {
-				this.running.close();
-				FileSystemUtils.deleteRecursively(this.directory);
-			}
-			catch (IOException ex) {
-				throw new UncheckedIOException(ex);
-			}
 		}
 
 	}

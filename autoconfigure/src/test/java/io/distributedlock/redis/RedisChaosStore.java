@@ -1,8 +1,11 @@
 package io.distributedlock.redis;
 
 import java.net.InetSocketAddress;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
+import java.util.function.IntUnaryOperator;
+import java.util.function.ToLongFunction;
+import java.util.stream.Stream;
 
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.args.ClientType;
@@ -10,56 +13,98 @@ import redis.clients.jedis.params.ClientKillParams;
 
 import io.distributedlock.chaos.ChaosStore;
 
-/** A Redis server that writes each command to its file before it answers. */
+/** Redis servers that write each command to their files before they answer. */
 public final class RedisChaosStore implements ChaosStore {
 
-	private final RedisServer server = new RedisServer("--appendonly", "yes", "--appendfsync", "no");
+	private static final String[] OPTIONS = { "--appendonly", "yes", "--appendfsync", "no" };
 
-	@Override
-	public InetSocketAddress address() {
-		return this.server.address();
+	private final List<RedisServer> servers;
+
+	/** The property of an address, with a place for a number. */
+	private final String address;
+
+	/** For quorums, which have no wait queue. */
+	private final boolean independent;
+
+	private RedisChaosStore(List<RedisServer> servers, String address, boolean independent) {
+		this.servers = servers;
+		this.address = address;
+		this.independent = independent;
+	}
+
+	public static ChaosStore standalone() {
+		return new RedisChaosStore(List.of(new RedisServer(OPTIONS)), "spring.data.redis.url=redis://127.0.0.1:", false);
+	}
+
+	public static ChaosStore cluster() {
+		List<String> options = new ArrayList<>(List.of(OPTIONS));
+		options.addAll(List.of("--cluster-node-timeout", "60000"));
+		return new RedisChaosStore(new TestCluster(0, options.toArray(String[]::new)).masters(),
+				"spring.data.redis.cluster.nodes[%d]=127.0.0.1:", false);
+	}
+
+	public static ChaosStore quorum() {
+		return new RedisChaosStore(Stream.generate(() -> new RedisServer(OPTIONS)).limit(3).toList(),
+				"distributed-lock.redis.quorum.nodes[%d].url=redis://127.0.0.1:", true);
 	}
 
 	@Override
-	public List<String> properties(int port) {
-		return List.of("distributed-lock.provider=redis", "spring.data.redis.host=127.0.0.1",
-				"spring.data.redis.port=" + port);
+	public List<InetSocketAddress> addresses() {
+		return this.servers.stream().map(RedisServer::address).toList();
 	}
 
 	@Override
-	public ProcessHandle server() {
-		return this.server.handle();
+	public List<String> properties(IntUnaryOperator ports) {
+		List<String> properties = new ArrayList<>(List.of("distributed-lock.provider=redis"));
+		for (int i = 0; i < this.servers.size(); i++) {
+			properties.add(this.address.formatted(i) + ports.applyAsInt(this.servers.get(i).port()));
+		}
+		if (this.independent) {
+			properties.add("distributed-lock.redis.quorum.max-lease=3s");
+		}
+		return properties;
 	}
 
 	@Override
-	public Optional<Runnable> restart() {
-		return Optional.of(() -> {
-			this.server.kill();
-			this.server.start();
-		});
+	public List<ProcessHandle> servers() {
+		return this.servers.stream().map(RedisServer::handle).toList();
+	}
+
+	@Override
+	public void restart(int server) {
+		this.servers.get(server).kill();
+		this.servers.get(server).start();
+	}
+
+	@Override
+	public boolean isQueued() {
+		return !this.independent;
 	}
 
 	@Override
 	public long killConnections() {
-		try (Jedis admin = this.server.admin()) {
-			return admin.clientKill(new ClientKillParams().type(ClientType.NORMAL).skipMe(ClientKillParams.SkipMe.YES))
-					+ admin.clientKill(new ClientKillParams().type(ClientType.PUBSUB));
-		}
+		return sum((admin) -> Stream.of(ClientType.NORMAL, ClientType.PUBSUB)
+			.mapToLong((type) -> admin
+				.clientKill(new ClientKillParams().type(type).skipMe(ClientKillParams.SkipMe.YES)))
+			.sum());
 	}
 
 	@Override
 	public long heldEntries() {
-		try (Jedis admin = this.server.admin()) {
-			return admin.keys("{*")
-				.stream()
-				.filter((name) -> !name.endsWith("}:last-order") && !name.endsWith("}:format"))
-				.count();
-		}
+		return sum((admin) -> admin.keys("{*}:lock:*").size());
+	}
+
+	private long sum(ToLongFunction<Jedis> number) {
+		return this.servers.stream().mapToLong((server) -> {
+			try (Jedis admin = server.admin()) {
+				return number.applyAsLong(admin);
+			}
+		}).sum();
 	}
 
 	@Override
 	public void close() {
-		this.server.close();
+		this.servers.forEach(RedisServer::close);
 	}
 
 }

@@ -1,35 +1,42 @@
 package io.distributedlock.zookeeper;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
+import java.util.function.IntUnaryOperator;
+import java.util.stream.Collectors;
+
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.FileSystemUtils;
 
 import io.distributedlock.chaos.ChaosStore;
 
-/** A ZooKeeper server, which keeps the locks of a dead process for its session. */
+/** ZooKeeper servers, which keep the locks of a dead process for its session. */
 public final class ZooKeeperChaosStore implements ChaosStore {
 
 	private static final Duration SESSION = Duration.ofSeconds(4);
 
-	private final Path data;
+	private final Path data = Files.createTempDirectory("distributed-lock-zookeeper");
 
-	private volatile ZooKeeperServerProcess server;
+	private final @Nullable ZooKeeperEnsemble ensemble;
 
-	public ZooKeeperChaosStore() {
-		try {
-			this.data = Files.createTempDirectory("distributed-lock-zookeeper");
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
-		this.server = start(0);
+	private volatile List<ZooKeeperServerProcess> servers;
+
+	private ZooKeeperChaosStore(@Nullable ZooKeeperEnsemble ensemble) throws IOException {
+		this.ensemble = ensemble;
+		this.servers = (ensemble != null) ? ensemble.servers() : List.of(start(0));
+	}
+
+	public static ChaosStore standalone() throws IOException {
+		return new ZooKeeperChaosStore(null);
+	}
+
+	public static ChaosStore ensemble() throws IOException {
+		return new ZooKeeperChaosStore(ZooKeeperEnsemble.shared());
 	}
 
 	private ZooKeeperServerProcess start(int port) {
@@ -37,42 +44,56 @@ public final class ZooKeeperChaosStore implements ChaosStore {
 	}
 
 	@Override
-	public InetSocketAddress address() {
-		return this.server.address();
+	public List<InetSocketAddress> addresses() {
+		return this.servers.stream().map(ZooKeeperServerProcess::address).toList();
+	}
+
+	private String connectString(IntUnaryOperator ports) {
+		return addresses().stream()
+			.map((server) -> "127.0.0.1:" + ports.applyAsInt(server.getPort()))
+			.collect(Collectors.joining(","));
 	}
 
 	@Override
-	public List<String> properties(int port) {
+	public List<String> properties(IntUnaryOperator ports) {
 		return List.of("distributed-lock.provider=zookeeper",
-				"distributed-lock.zookeeper.connect-string=127.0.0.1:" + port,
+				"distributed-lock.zookeeper.connect-string=" + connectString(ports),
 				"distributed-lock.zookeeper.session-timeout=" + SESSION.toMillis() + "ms");
 	}
 
 	@Override
-	public ProcessHandle server() {
-		return this.server.handle();
+	public List<ProcessHandle> servers() {
+		return this.servers.stream().map(ZooKeeperServerProcess::handle).toList();
 	}
 
 	@Override
-	public Optional<Runnable> restart() {
-		return Optional.of(() -> {
-			int port = this.server.port();
-			this.server.kill();
-			this.server = start(port);
-		});
+	public void restart(int number) {
+		ZooKeeperServerProcess server = this.servers.get(number);
+		server.kill();
+		if (this.ensemble != null) {
+			this.ensemble.restart(server);
+			this.ensemble.awaitAll();
+		}
+		else {
+			this.servers = List.of(start(server.port()));
+		}
 	}
 
 	@Override
 	public long killConnections() {
-		long connections = this.server.statistic("zk_num_alive_connections");
-		this.server.killConnections();
-		// Without the one that has asked for the number.
-		return connections - 1;
+		long connections = open();
+		this.servers.forEach(ZooKeeperServerProcess::killConnections);
+		// Without those that have asked for the number.
+		return connections - this.servers.size();
+	}
+
+	private long open() {
+		return this.servers.stream().mapToLong((server) -> server.statistic("zk_num_alive_connections")).sum();
 	}
 
 	@Override
 	public long heldEntries() {
-		try (ZooKeeperFixture fixture = new ZooKeeperFixture("127.0.0.1:" + this.server.port(), SESSION,
+		try (ZooKeeperFixture fixture = new ZooKeeperFixture(connectString((port) -> port), SESSION,
 				"/distributed-lock")) {
 			return fixture.heldEntries();
 		}
@@ -80,7 +101,7 @@ public final class ZooKeeperChaosStore implements ChaosStore {
 
 	@Override
 	public void probe() {
-		this.server.statistic("zk_num_alive_connections");
+		open();
 	}
 
 	@Override
@@ -89,14 +110,9 @@ public final class ZooKeeperChaosStore implements ChaosStore {
 	}
 
 	@Override
-	public void close() {
-		this.server.kill();
-		try {
-			FileSystemUtils.deleteRecursively(this.data);
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
+	public void close() throws IOException {
+		this.servers.forEach(ZooKeeperServerProcess::kill);
+		FileSystemUtils.deleteRecursively(this.data);
 	}
 
 }
