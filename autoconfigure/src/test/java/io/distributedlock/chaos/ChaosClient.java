@@ -71,8 +71,7 @@ final class ChaosClient implements AutoCloseable {
 		Path history = this.run.folder().resolve(processName() + ".jsonl");
 		this.process = LockProcess.start(ChaosClientMain.class, this.run.classPath(),
 				ChaosClientMain.arguments(processName(), history, this.run.register().port(),
-						this.run.settings().seed() + 1000L * this.generation + this.name.hashCode(),
-						properties()));
+						this.run.settings().seed() + 1000L * this.generation + this.name.hashCode(), properties()));
 	}
 
 	private List<String> properties() {

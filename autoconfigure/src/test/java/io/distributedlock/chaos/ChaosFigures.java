@@ -53,12 +53,10 @@ final class ChaosFigures {
 			List<LockCall> grants = this.history.grants(key);
 			for (int i = 0; i < grants.size(); i++) {
 				LockCall call = grants.get(i);
-				rivals.put(call,
-						grants.subList(Math.max(i - NEAR, 0), i)
-							.stream()
-							.filter((rival) -> rival.releasedAt() > call.calledAt()
-									&& !rival.process().equals(call.process()))
-							.toList());
+				rivals.put(call, grants.subList(Math.max(i - NEAR, 0), i)
+					.stream()
+					.filter((rival) -> rival.releasedAt() > call.calledAt() && !rival.process().equals(call.process()))
+					.toList());
 			}
 		}
 		return rivals;

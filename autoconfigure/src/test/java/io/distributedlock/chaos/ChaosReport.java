@@ -37,8 +37,8 @@ import io.distributedlock.LockMode;
  * @param violations what the checker has found, at most {@link #MOST} of each rule
  * @param unmetGuards what the run would have to have more of to be a proof
  */
-record ChaosReport(String store, long seed, long seconds, long acquisitions,
-		Map<LockMode, Long> contended, long afterShares, Map<FaultKind, Long> faults, Writes writes, Spread overlap, Spread takeover, Spread overrun,
+record ChaosReport(String store, long seed, long seconds, long acquisitions, Map<LockMode, Long> contended,
+		long afterShares, Map<FaultKind, Long> faults, Writes writes, Spread overlap, Spread takeover, Spread overrun,
 		long lossesExplained, long lossesUnexplained, long residue, long loadAllowanceMillis, long stalledMillis,
 		Map<String, List<String>> violations, List<String> unmetGuards) {
 

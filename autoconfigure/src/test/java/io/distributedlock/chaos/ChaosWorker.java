@@ -207,8 +207,8 @@ final class ChaosWorker extends Thread {
 	 * @param log the history
 	 * @param calls counts calls
 	 */
-	record Setting(String name, LockOperations locks, ChaosService service, boolean permits,
-			HistoryLog log, AtomicLong calls) {
+	record Setting(String name, LockOperations locks, ChaosService service, boolean permits, HistoryLog log,
+			AtomicLong calls) {
 	}
 
 	/** The work of one call under its lock. */

@@ -13,8 +13,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class HistoryRuleTests {
 
 	/** A lease of three seconds, a call time-out of one, and a machine with time. */
-	private static final Bounds BOUNDS = new Bounds(Duration.ofSeconds(3), Duration.ofSeconds(1), Duration.ZERO,
-			true);
+	private static final Bounds BOUNDS = new Bounds(Duration.ofSeconds(3), Duration.ofSeconds(1), Duration.ZERO, true);
 
 	private static final int SHARED = Integer.MAX_VALUE;
 

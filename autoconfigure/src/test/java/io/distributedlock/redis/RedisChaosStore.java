@@ -33,7 +33,8 @@ public final class RedisChaosStore implements ChaosStore {
 	}
 
 	public static ChaosStore standalone() {
-		return new RedisChaosStore(List.of(new RedisServer(OPTIONS)), "spring.data.redis.url=redis://127.0.0.1:", false);
+		return new RedisChaosStore(List.of(new RedisServer(OPTIONS)), "spring.data.redis.url=redis://127.0.0.1:",
+				false);
 	}
 
 	public static ChaosStore cluster() {
@@ -84,8 +85,8 @@ public final class RedisChaosStore implements ChaosStore {
 	@Override
 	public long killConnections() {
 		return sum((admin) -> Stream.of(ClientType.NORMAL, ClientType.PUBSUB)
-			.mapToLong((type) -> admin
-				.clientKill(new ClientKillParams().type(type).skipMe(ClientKillParams.SkipMe.YES)))
+			.mapToLong(
+					(type) -> admin.clientKill(new ClientKillParams().type(type).skipMe(ClientKillParams.SkipMe.YES)))
 			.sum());
 	}
 
