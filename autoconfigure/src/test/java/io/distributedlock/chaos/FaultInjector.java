@@ -36,8 +36,11 @@ final class FaultInjector implements Callable<Void> {
 
 	private final Random random;
 
-	/** Whether some kind was not injected yet; a slow machine takes longer for that. */
-	private boolean firstRound = true;
+	/**
+	 * Whether some kind has to be injected yet, for which a slow machine takes longer. A
+	 * broken build need not meet all of them.
+	 */
+	private boolean firstRound;
 
 	private int number;
 
@@ -45,6 +48,7 @@ final class FaultInjector implements Callable<Void> {
 		this.run = run;
 		this.lane = lane;
 		this.random = new Random(run.settings().seed() + lane.name().hashCode());
+		this.firstRound = run.settings().broken() == null;
 		this.deck.addAll(run.faults(lane));
 		Collections.shuffle(this.deck, this.random);
 	}

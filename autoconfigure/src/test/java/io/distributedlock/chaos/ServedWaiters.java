@@ -92,7 +92,9 @@ final class ServedWaiters implements HistoryRule {
 	private Span taken(History history, LockCall call) {
 		long end = Math.min(call.endedAt(), history.deathOf(call.process()));
 		long unwellSince = unwellSince(history, call, end);
-		long from = multiKey(call) ? call.calledAt() : Math.min(end, unwellSince);
+		// A call for several keys may have one of them while it waits for the other.
+		boolean several = call.mode().equals(CallMode.SEVERAL.name());
+		long from = several ? call.calledAt() : Math.min(end, unwellSince);
 		if (call.isGranted()) {
 			long released = Math.min(call.releasedAt(), history.deathOf(call.process()));
 			boolean clear = released == call.releasedAt() && !call.isLost()
@@ -111,11 +113,6 @@ final class ServedWaiters implements HistoryRule {
 			.mapToLong((fault) -> Math.max(fault.begin(), call.calledAt()))
 			.min()
 			.orElse(LockCall.NEVER);
-	}
-
-	/** A call for several keys may have one of them while it waits for the other. */
-	private static boolean multiKey(LockCall call) {
-		return call.mode().equals(CallMode.SEVERAL.name());
 	}
 
 	private long later(long time) {
