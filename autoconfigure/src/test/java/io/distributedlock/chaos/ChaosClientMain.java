@@ -107,7 +107,6 @@ final class ChaosClientMain {
 			context.register(Application.class, store(args));
 			context.refresh();
 			List<ChaosWorker> workers = workers(context);
-			startMeter(context);
 			warmUp(context.getBean(LockOperations.class));
 			workers.forEach(Thread::start);
 			answers.println(LockProcess.ANSWER + "ready");
@@ -140,10 +139,12 @@ final class ChaosClientMain {
 
 	private static List<ChaosWorker> workers(ConfigurableApplicationContext context) throws IOException {
 		Environment environment = context.getEnvironment();
-		ChaosWorker.Setting setting = new ChaosWorker.Setting(environment.getRequiredProperty(NAME),
-				context.getBean(LockOperations.class), context.getBean(ChaosService.class),
-				context.getBean(LockProvider.class).supports(LockMode.PERMIT),
-				new HistoryLog(Path.of(environment.getRequiredProperty(HISTORY))), new AtomicLong());
+		String name = environment.getRequiredProperty(NAME);
+		HistoryLog log = new HistoryLog(Path.of(environment.getRequiredProperty(HISTORY)));
+		new StallMeter(name, log).start();
+		ChaosWorker.Setting setting = new ChaosWorker.Setting(name, context.getBean(LockOperations.class),
+				context.getBean(ChaosService.class), context.getBean(LockProvider.class).supports(LockMode.PERMIT), log,
+				new AtomicLong());
 		List<ChaosWorker> workers = new ArrayList<>();
 		for (int thread = 0; thread < THREADS; thread++) {
 			workers.add(new ChaosWorker(setting,
@@ -151,13 +152,6 @@ final class ChaosClientMain {
 					environment.getRequiredProperty(SEED, Long.class) + thread));
 		}
 		return workers;
-	}
-
-	private static void startMeter(ConfigurableApplicationContext context) throws IOException {
-		Environment environment = context.getEnvironment();
-		new StallMeter(environment.getRequiredProperty(NAME),
-				new HistoryLog(Path.of(environment.getRequiredProperty(HISTORY))))
-			.start();
 	}
 
 	/** A server that a fault has stopped may answer late, and a broken build may fail. */

@@ -23,10 +23,6 @@ final class ChaosFigures {
 		this.history = history;
 	}
 
-	long acquisitions() {
-		return this.history.calls(LockCall::isGranted).size();
-	}
-
 	/** Grants whose call was sent while other processes kept it from the lock. */
 	Map<LockMode, Long> contended() {
 		Map<LockMode, Long> contended = new EnumMap<>(LockMode.class);
@@ -89,10 +85,6 @@ final class ChaosFigures {
 			.map((call) -> this.history.running(call.process(), call.calledAt(), call.endedAt()) - call.limit())
 			.filter((over) -> over > 0)
 			.toList());
-	}
-
-	long losses() {
-		return this.history.calls(LockCall::isLost).size();
 	}
 
 	Writes writes(long staleWithoutFence) {

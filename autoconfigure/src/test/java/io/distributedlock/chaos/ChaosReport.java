@@ -68,10 +68,10 @@ record ChaosReport(String store, long seed, long seconds, long acquisitions, Map
 		Writes writes = figures.writes(run.register().staleInTwin());
 		List<String> unmet = unmetGuards(run, faults, figures, writes);
 		return new ChaosReport(run.settings().store().toString(), run.settings().seed(),
-				run.settings().time().toSeconds(), figures.acquisitions(), figures.contended(), figures.afterShares(),
-				faults, writes, figures.overlap(), figures.takeover(bounds), figures.overrun(),
-				figures.losses() - unexplained, unexplained, history.residue().orElse(-1), bounds.load().toMillis(),
-				Duration.ofNanos(history.stalled()).toMillis(), violations, unmet);
+				run.settings().time().toSeconds(), history.calls(LockCall::isGranted).size(), figures.contended(),
+				figures.afterShares(), faults, writes, figures.overlap(), figures.takeover(bounds), figures.overrun(),
+				history.calls(LockCall::isLost).size() - unexplained, unexplained, history.residue().orElse(-1),
+				bounds.load().toMillis(), Duration.ofNanos(history.stalled()).toMillis(), violations, unmet);
 	}
 
 	private static List<String> unmetGuards(ChaosRun run, Map<FaultKind, Long> faults, ChaosFigures figures,

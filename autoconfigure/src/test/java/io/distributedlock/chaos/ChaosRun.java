@@ -120,11 +120,10 @@ final class ChaosRun implements AutoCloseable {
 
 	/** Starts the next process of a client whose process has ended. */
 	void restart(ChaosClient client) {
-		Future<?> restart = this.executor.submit(() -> {
+		this.restarts.add(this.executor.submit(() -> {
 			client.start();
 			client.awaitReady();
-		});
-		this.restarts.add(restart);
+		}));
 	}
 
 	Settings settings() {

@@ -20,7 +20,6 @@ import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockOperations;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
-import io.distributedlock.chaos.HistoryEvent.CallId;
 import io.distributedlock.chaos.HistoryEvent.Kind;
 import io.distributedlock.chaos.LockCall.End;
 
@@ -84,7 +83,7 @@ final class ChaosWorker extends Thread {
 	}
 
 	private void call(CallMode mode) {
-		CallId id = new CallId(this.setting.name(), this.setting.calls().incrementAndGet());
+		String id = this.setting.name() + "#" + this.setting.calls().incrementAndGet();
 		List<Integer> numbers = this.random.ints(0, (mode == CallMode.SEVERAL) ? 3 : KEYS.size())
 			.distinct()
 			.limit((mode == CallMode.SEVERAL) ? 2 : 1)
@@ -185,8 +184,12 @@ final class ChaosWorker extends Thread {
 		return (ex instanceof LockLostException) ? End.FAILED : End.UNKNOWN;
 	}
 
-	private void log(Kind kind, CallId id, String key, long value, String detail) {
-		this.setting.log().add(HistoryEvent.ofCall(kind, id, key, value, detail));
+	private void log(Kind kind, String id, String key, long value, String detail) {
+		logAt(System.nanoTime(), kind, id, key, value, detail);
+	}
+
+	private void logAt(long now, Kind kind, String id, String key, long value, String detail) {
+		this.setting.log().add(new HistoryEvent(now, kind, this.setting.name(), id, key, value, detail));
 	}
 
 	private static void pause(long millis) {
@@ -214,7 +217,7 @@ final class ChaosWorker extends Thread {
 	/** The work of one call under its lock. */
 	private final class Work {
 
-		private final CallId id;
+		private final String id;
 
 		private final List<String> keys;
 
@@ -222,7 +225,7 @@ final class ChaosWorker extends Thread {
 
 		private boolean begun;
 
-		private Work(CallId id, List<String> keys, int permits) {
+		private Work(String id, List<String> keys, int permits) {
 			this.id = id;
 			this.keys = keys;
 			this.permits = permits;
@@ -243,8 +246,7 @@ final class ChaosWorker extends Thread {
 			logIfHeld(lease);
 			long now = System.nanoTime();
 			long held = lease.isHeld() ? 1 : 0;
-			this.keys.forEach((key) -> ChaosWorker.this.setting.log()
-				.add(new HistoryEvent(now, Kind.RELEASE, this.id.process(), this.id.toString(), key, held, "")));
+			this.keys.forEach((key) -> logAt(now, Kind.RELEASE, this.id, key, held, ""));
 		}
 
 		private static long token(LockLease lease, String key) {
@@ -267,7 +269,7 @@ final class ChaosWorker extends Thread {
 		/** Whoever shares the lock writes nothing: it may not be alone. */
 		private void write(LockLease lease) {
 			for (String key : (this.permits > 0) ? List.<String>of() : this.keys) {
-				ChaosWorker.this.register.write(key, token(lease, key), this.id.process(), this.id.toString());
+				ChaosWorker.this.register.write(key, token(lease, key), ChaosWorker.this.setting.name(), this.id);
 			}
 		}
 
@@ -275,8 +277,7 @@ final class ChaosWorker extends Thread {
 		private void logIfHeld(LockLease lease) {
 			long now = System.nanoTime();
 			if (lease.isHeld()) {
-				this.keys.forEach((key) -> ChaosWorker.this.setting.log()
-					.add(new HistoryEvent(now, Kind.HELD, this.id.process(), this.id.toString(), key, 0, "")));
+				this.keys.forEach((key) -> logAt(now, Kind.HELD, this.id, key, 0, ""));
 			}
 		}
 

@@ -27,10 +27,6 @@ record HistoryEvent(long at, Kind kind, String process, String call, String key,
 
 	private static final JsonMapper JSON = JsonMapper.builder().build();
 
-	static HistoryEvent ofCall(Kind kind, CallId call, String key, long value, String detail) {
-		return new HistoryEvent(System.nanoTime(), kind, call.process(), call.toString(), key, value, detail);
-	}
-
 	static HistoryEvent parse(String line) {
 		HistoryEvent event = JSON.readValue(line, HistoryEvent.class);
 		// Few different texts, of which a history has many.
@@ -71,21 +67,6 @@ record HistoryEvent(long at, Kind kind, String process, String call, String key,
 		DEATH,
 		/** The number of entries that the store still has after all have ended. */
 		RESIDUE
-
-	}
-
-	/**
-	 * The id of a call.
-	 *
-	 * @param process the process that makes it
-	 * @param number its number in the process
-	 */
-	record CallId(String process, long number) {
-
-		@Override
-		public String toString() {
-			return this.process + "#" + this.number;
-		}
 
 	}
 

@@ -17,15 +17,12 @@ public class DatabaseChaosStore implements ChaosStore {
 
 	private final JdbcFaults faults;
 
-	private final String user;
-
 	private final String url;
 
 	DatabaseChaosStore(DataSource database, Function<JdbcFixture, JdbcFaults> faults) {
 		this.fixture = new JdbcFixture(TestDatabases.withTable(database));
 		this.faults = faults.apply(this.fixture);
 		this.url = this.fixture.url();
-		this.user = TestDatabases.user(this.url);
 	}
 
 	public static ChaosStore h2() {
@@ -46,7 +43,7 @@ public class DatabaseChaosStore implements ChaosStore {
 		int port = ports.applyAsInt(addresses().get(0).getPort());
 		return List.of("distributed-lock.provider=jdbc", "distributed-lock.jdbc.initialize-schema=never",
 				"spring.datasource.url=" + this.url.replaceFirst("//[^/]+/", "//localhost:" + port + "/"),
-				"spring.datasource.username=" + this.user, "spring.datasource.password=");
+				"spring.datasource.username=" + TestDatabases.user(this.url), "spring.datasource.password=");
 	}
 
 	@Override
