@@ -119,7 +119,10 @@ final class ChaosClientMain {
 						if (line.equals(SHUTDOWN)) {
 							context.close();
 						}
-						end(workers, answers);
+						for (ChaosWorker worker : workers) {
+							worker.join();
+						}
+						answers.println(LockProcess.ANSWER + "ended");
 						return;
 					}
 					default -> throw new IllegalArgumentException(line);
@@ -128,13 +131,6 @@ final class ChaosClientMain {
 		}
 		// The runner has gone.
 		Runtime.getRuntime().halt(1);
-	}
-
-	private static void end(List<ChaosWorker> workers, PrintStream answers) throws InterruptedException {
-		for (ChaosWorker worker : workers) {
-			worker.join();
-		}
-		answers.println(LockProcess.ANSWER + "ended");
 	}
 
 	private static List<ChaosWorker> workers(ConfigurableApplicationContext context) throws IOException {

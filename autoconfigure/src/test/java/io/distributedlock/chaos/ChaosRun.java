@@ -38,7 +38,8 @@ final class ChaosRun implements AutoCloseable {
 
 	private final ExecutorService executor = Executors.newCachedThreadPool();
 
-	private final List<Future<?>> restarts = new ArrayList<>();
+	/** The lanes of faults, and the starts of further processes. */
+	private final List<Future<?>> tasks = new ArrayList<>();
 
 	private final Settings settings;
 
@@ -76,13 +77,10 @@ final class ChaosRun implements AutoCloseable {
 		this.clients.forEach(ChaosClient::awaitReady);
 		this.probe.start();
 		this.end = System.nanoTime() + this.settings.time().toNanos();
-		List<Future<Void>> lanes = this.executor
-			.invokeAll(Stream.of(FaultKind.Lane.values()).map((lane) -> new FaultInjector(this, lane)).toList());
-		for (Future<Void> lane : lanes) {
-			lane.get();
-		}
-		for (Future<?> restart : this.restarts) {
-			restart.get();
+		this.tasks.addAll(this.executor
+			.invokeAll(Stream.of(FaultKind.Lane.values()).map((lane) -> new FaultInjector(this, lane)).toList()));
+		for (Future<?> task : this.tasks) {
+			task.get();
 		}
 		for (ChaosClient client : this.clients) {
 			client.stop();
@@ -120,7 +118,7 @@ final class ChaosRun implements AutoCloseable {
 
 	/** Starts the next process of a client whose process has ended. */
 	void restart(ChaosClient client) {
-		this.restarts.add(this.executor.submit(() -> {
+		this.tasks.add(this.executor.submit(() -> {
 			client.start();
 			client.awaitReady();
 		}));

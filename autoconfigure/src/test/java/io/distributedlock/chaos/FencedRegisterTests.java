@@ -25,7 +25,7 @@ class FencedRegisterTests {
 
 	@BeforeEach
 	void open() throws IOException {
-		this.log = new HistoryLog(file());
+		this.log = new HistoryLog(this.folder.resolve("history"));
 		this.register = new FencedRegister(this.log);
 		this.connection = new FencedRegister.Connection(this.register.port());
 	}
@@ -35,10 +35,6 @@ class FencedRegisterTests {
 		this.connection.close();
 		this.register.close();
 		this.log.close();
-	}
-
-	private Path file() {
-		return this.folder.resolve("history.jsonl");
 	}
 
 	@Test
@@ -68,7 +64,8 @@ class FencedRegisterTests {
 	void eachWriteIsInTheHistory() throws IOException {
 		this.connection.write("key", 11, "b", "b#1");
 		this.connection.write("key", 10, "a", "a#1");
-		assertThat(HistoryLog.read(file())).extracting(HistoryEvent::call, HistoryEvent::value, HistoryEvent::detail)
+		assertThat(HistoryLog.read(this.folder.resolve("history")))
+			.extracting(HistoryEvent::call, HistoryEvent::value, HistoryEvent::detail)
 			.containsExactly(tuple("b#1", 11L, HistoryEvent.ACCEPTED), tuple("a#1", 10L, HistoryEvent.REFUSED));
 	}
 
