@@ -152,8 +152,8 @@ public final class Sweeper {
 	}
 
 	private int sweepRowsOfRowLocks() throws SQLException {
-		return sweepPages((connection, dialect) -> dialect.rowLocks()
-			.sweep(connection, LOCKED_PAGE_SIZE, this.retentionMicros));
+		return sweepPages(
+				(connection, dialect) -> dialect.rowLocks().sweep(connection, LOCKED_PAGE_SIZE, this.retentionMicros));
 	}
 
 	private int sweepShares() throws SQLException {

@@ -133,10 +133,10 @@ class SessionSettingsTests {
 			}
 			assertThat(session.queryForObject("SELECT @@wait_timeout", Integer.class)).isEqualTo(777);
 			if (!mySql) {
-				assertThat(session.queryForMap(
-						"SELECT @@idle_write_transaction_timeout AS 'write', @@idle_transaction_timeout AS 'any'")
-					.values()).asString()
-					.isEqualTo("[55, 0]");
+				assertThat(session
+					.queryForMap(
+							"SELECT @@idle_write_transaction_timeout AS 'write', @@idle_transaction_timeout AS 'any'")
+					.values()).asString().isEqualTo("[55, 0]");
 			}
 		}
 	}

@@ -138,8 +138,8 @@ class RedisCommandCountTests {
 	private static LockGrant share(RedisLockProvider process, LockKey key) {
 		LockContender contender = process.newShareContender(key, Integer.MAX_VALUE, () -> {
 		});
-		return RedisProcesses.granted(
-				resultOf(contender.attempt(OwnerId.random().ofShare(true), LEASE, false, TIMEOUT), TIMEOUT));
+		return RedisProcesses
+			.granted(resultOf(contender.attempt(OwnerId.random().ofShare(true), LEASE, false, TIMEOUT), TIMEOUT));
 	}
 
 	@ParameterizedTest

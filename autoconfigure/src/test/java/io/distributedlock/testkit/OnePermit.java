@@ -29,21 +29,22 @@ public final class OnePermit {
 	}
 
 	private static <T> T asShares(Class<T> type, T target) {
-		return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type },
-				(proxy, method, arguments) -> {
-					if (method.getName().equals("newContender")) {
-						return asShares(LockContender.class, ((LockProvider) target)
-							.newShareContender((LockKey) arguments[0], 1, (Runnable) arguments[1]));
-					}
-					try {
-						return method.invoke(target, (arguments != null) ? Stream.of(arguments)
-							.map((value) -> (value instanceof OwnerId owner) ? owner.ofShare(true) : value)
-							.toArray() : null);
-					}
-					catch (InvocationTargetException ex) {
-						throw ex.getCause();
-					}
-				}));
+		return type
+			.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type }, (proxy, method, arguments) -> {
+				if (method.getName().equals("newContender")) {
+					return asShares(LockContender.class, ((LockProvider) target)
+						.newShareContender((LockKey) arguments[0], 1, (Runnable) arguments[1]));
+				}
+				try {
+					return method.invoke(target,
+							(arguments != null) ? Stream.of(arguments)
+								.map((value) -> (value instanceof OwnerId owner) ? owner.ofShare(true) : value)
+								.toArray() : null);
+				}
+				catch (InvocationTargetException ex) {
+					throw ex.getCause();
+				}
+			}));
 	}
 
 }

@@ -147,8 +147,9 @@ class UnlockRequestsTests {
 			LockLease late = locks(process).acquire(shared);
 			LockLease first = this.locks.acquire(shared);
 			await().atMost(PATIENCE).until(() -> exists(this.fixture.root() + "/unlocks"));
-			WireFault held = proxy.onRequest((packet) -> new String(packet, StandardCharsets.ISO_8859_1)
-				.contains("/unlocks"), WireFault.Effect.HOLD);
+			WireFault held = proxy.onRequest(
+					(packet) -> new String(packet, StandardCharsets.ISO_8859_1).contains("/unlocks"),
+					WireFault.Effect.HOLD);
 			create(request(this.key));
 			await().atMost(PATIENCE)
 				.until(() -> this.fixture.children(this.fixture.path(this.key).lockNode()).size() == 1);

@@ -200,7 +200,8 @@ final class ZooKeeperFixture implements LockProviderFixture {
 		long entries = all(this.root + "/locks") - children(this.root + "/locks").size();
 		List<String> level = List.of(this.root + "/queues");
 		for (int depth = 0; depth < 3; depth++) {
-			// At once: hundreds of reads after each other take seconds on a loaded machine.
+			// At once: hundreds of reads after each other take seconds on a loaded
+			// machine.
 			level = level.stream().map(this::readChildren).toList().stream().flatMap(CompletableFuture::join).toList();
 		}
 		return entries + level.size();
@@ -221,8 +222,8 @@ final class ZooKeeperFixture implements LockProviderFixture {
 	/** Reads the paths of a node's children, none if the node is missing. */
 	private CompletableFuture<Stream<String>> readChildren(String path) {
 		CompletableFuture<Stream<String>> end = new CompletableFuture<>();
-		BackgroundCallback read = (client, event) -> end.complete(
-				Stream.ofNullable(event.getChildren()).flatMap(List::stream).map((child) -> path + "/" + child));
+		BackgroundCallback read = (client, event) -> end
+			.complete(Stream.ofNullable(event.getChildren()).flatMap(List::stream).map((child) -> path + "/" + child));
 		call(() -> this.admin.getChildren().inBackground(read).forPath(path));
 		return end;
 	}

@@ -350,8 +350,8 @@ class ZooKeeperShareTests {
 		Process other = new Process();
 		LockGrant kept = other.acquire(9);
 		try (LockTimer timer = new LockTimer();
-				LockTemplate locks = new LockTemplate(reader.provider, LockSettings.defaults().withCallTimeout(PATIENCE),
-						timer, List.of(), List.of())) {
+				LockTemplate locks = new LockTemplate(reader.provider,
+						LockSettings.defaults().withCallTimeout(PATIENCE), timer, List.of(), List.of())) {
 			LockLease lease = locks.acquire(LockRequest.of(this.key).shared());
 			CompletableFuture<LossReason> told = new CompletableFuture<>();
 			lease.onLost(() -> told.complete(lease.lossReason()));
