@@ -29,7 +29,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Moves from the other libraries as docs/migration describes them, with these libraries
  * and real servers. Version 1 has the old lock, version 2 both, version 3 the new one.
  */
-@Tag("full")
+@Tag("matrix")
 @Timeout(900)
 class SideBySideTests {
 
