@@ -307,7 +307,7 @@ final class WaitQueueOperations {
 
 	/** Returns whether a watch is set and the lock is not reserved for this entry. */
 	private boolean mayWait() {
-		if (!this.entry.isPositionKnown() || !this.entry.isWatching()) {
+		if (!this.entry.isPositionKnown() || !(this.entry.isWatching() || ZNode.isForeign(present()))) {
 			return false;
 		}
 		if (this.look == null) {
@@ -342,7 +342,7 @@ final class WaitQueueOperations {
 					: this.deadline.await(this.operations.deleteEmptyContainer(this.path.lockNode(), read)))
 			.whenComplete((read, failure) -> {
 				this.look = (failure == null) ? new Look(read.orElse(null)) : null;
-				if (watch && (this.look == null || this.look.node() == null || isIn(this.look, LockNodeState.HELD))) {
+				if (watch && (present() == null || ZNode.isForeign(present()) || isIn(this.look, LockNodeState.HELD))) {
 					this.entry.watch(null);
 				}
 			})

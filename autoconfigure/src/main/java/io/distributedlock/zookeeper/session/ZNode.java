@@ -1,6 +1,7 @@
 package io.distributedlock.zookeeper.session;
 
 import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
 
 /** Data and {@link Stat} of a node as one request has read them. */
 @SuppressWarnings("ArrayRecordComponent") // never compared
@@ -15,7 +16,15 @@ public record ZNode(byte[] data, Stat stat) {
 	 * here is in none, whatever its version.
 	 */
 	public boolean isIn(LockNodeState state) {
-		return version() == state.version() && (!isPersistent() || isContainer());
+		return version() == state.version() && !isForeign(this);
+	}
+
+	/**
+	 * Returns whether a node is neither a lock node nor a container of shares: somebody
+	 * else has put it there, and may write to it.
+	 */
+	public static boolean isForeign(@Nullable ZNode node) {
+		return node != null && node.isPersistent() && !node.isContainer();
 	}
 
 	/**
