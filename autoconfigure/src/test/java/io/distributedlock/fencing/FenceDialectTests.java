@@ -5,6 +5,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.Callable;
@@ -305,6 +306,19 @@ class FenceDialectTests {
 				.isThrownBy(() -> FenceDialect.of(connection, FenceSettings.DEFAULT_TABLE))
 				.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.FENCE_UNSUPPORTED))
 				.withMessageContaining("CockroachDB");
+		}
+	}
+
+	@Test
+	void databaseWithPlainStatementsKeepsNoFences() throws SQLException {
+		for (DataSource database : List.of(TestDatabases.hsqldb(), TestDatabases.derby())) {
+			try (Connection connection = database.getConnection()) {
+				String name = DatabaseKind.of(connection).name();
+				assertThatExceptionOfType(LockConfigurationException.class)
+					.isThrownBy(() -> FenceDialect.of(connection, FenceSettings.DEFAULT_TABLE))
+					.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.FENCE_UNSUPPORTED))
+					.withMessageContaining(name);
+			}
 		}
 	}
 

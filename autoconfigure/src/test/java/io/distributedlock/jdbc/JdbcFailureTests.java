@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.EnumSource.Mode;
 import org.postgresql.ds.PGSimpleDataSource;
 
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -79,6 +80,18 @@ class JdbcFailureTests {
 	 */
 	enum BlockingDatabase {
 
+		HSQLDB {
+			@Override
+			DataSource database() {
+				return TestDatabases.hsqldb();
+			}
+		},
+		DERBY {
+			@Override
+			DataSource database() {
+				return TestDatabases.derby();
+			}
+		},
 		H2 {
 			@Override
 			DataSource database() {
@@ -161,7 +174,7 @@ class JdbcFailureTests {
 		Connection connection = database.getConnection();
 		TestDatabases.begin(connection);
 		try (Statement statement = connection.createStatement()) {
-			statement.executeQuery("SELECT owner FROM distributed_lock WHERE holder IS NOT NULL FOR UPDATE");
+			statement.executeUpdate("UPDATE distributed_lock SET acquired_at = 1 WHERE holder IS NOT NULL");
 		}
 		return connection;
 	}
@@ -219,8 +232,9 @@ class JdbcFailureTests {
 		awaitGrant(provider);
 	}
 
+	/** HSQLDB locks whole tables, and both leave a call that hangs its connection. */
 	@ParameterizedTest
-	@EnumSource
+	@EnumSource(mode = Mode.EXCLUDE, names = { "HSQLDB", "DERBY" })
 	void hangingAcquiresBlockNeitherRenewalNorRelease(BlockingDatabase blocking) throws Exception {
 		DataSource database = TestDatabases.withTable(blocking.database());
 		JdbcLockProvider provider = provider(database, 4);

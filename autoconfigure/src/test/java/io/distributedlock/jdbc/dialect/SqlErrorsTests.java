@@ -1,9 +1,15 @@
 package io.distributedlock.jdbc.dialect;
 
+import java.lang.reflect.Constructor;
+import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.SQLNonTransientConnectionException;
 import java.sql.SQLTimeoutException;
+import java.util.List;
+import java.util.Map;
 
+import net.bytebuddy.ByteBuddy;
 import org.h2.jdbc.JdbcSQLException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -14,6 +20,7 @@ import io.distributedlock.LockError;
 import io.distributedlock.LockProviderException;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 class SqlErrorsTests {
 
@@ -40,6 +47,67 @@ class SqlErrorsTests {
 			"HY000, 1142, STORE_FAILED" })
 	void errorOfH2IsClassified(String state, int code, LockError expected) {
 		assertThat(SqlErrors.classify(h2Error(state, code))).isEqualTo(expected);
+	}
+
+	/** As the embedded databases say it themselves. */
+	@ParameterizedTest
+	@ValueSource(strings = { "jdbc:hsqldb:mem:errors", "jdbc:derby:memory:errors;create=true" })
+	void errorOfAnEmbeddedDatabaseIsClassified(String url) throws SQLException {
+		try (Connection connection = DriverManager.getConnection(url)) {
+			Sql.execute(connection, "CREATE TABLE present (id INTEGER NOT NULL PRIMARY KEY)");
+			Sql.execute(connection, "INSERT INTO present VALUES (1)");
+			for (String missing : List.of("SELECT id FROM absent", "SELECT absent FROM present")) {
+				assertThat(SqlErrors.classify(failure(connection, missing))).isEqualTo(LockError.TABLE_MISSING);
+			}
+			assertThat(SqlErrors.isDuplicateKey(failure(connection, "INSERT INTO present VALUES (1)"))).isTrue();
+			connection.setReadOnly(true);
+			assertThat(SqlErrors.isReadOnly(failure(connection, "INSERT INTO present VALUES (2)"))).isTrue();
+		}
+	}
+
+	private static SQLException failure(Connection connection, String sql) {
+		return catchThrowableOfType(SQLException.class, () -> Sql.execute(connection, sql));
+	}
+
+	/** By the manuals of the databases: Derby, Oracle, and Db2 with a minus. */
+	@ParameterizedTest
+	@CsvSource({ "refused, 40XL1, 30000, STORE_TIMEOUT", "refused, XCL52, 30000, STORE_TIMEOUT",
+			"refused, 42502, 30000, NOT_PERMITTED", "ORA-00942: refused, 42000, 942, TABLE_MISSING",
+			"ORA-00904: refused, 42000, 904, TABLE_MISSING", "ORA-01031: refused, 42000, 1031, NOT_PERMITTED",
+			"ORA-00054: refused, 61000, 54, STORE_TIMEOUT", "ORA-30006: refused, 61000, 30006, STORE_TIMEOUT",
+			"ORA-16000: refused, 72000, 16000, WRITES_REFUSED", "refused, 42704, -204, TABLE_MISSING",
+			"refused, 42703, -206, TABLE_MISSING", "refused, 42501, -551, NOT_PERMITTED" })
+	void errorOfAnotherDatabaseIsClassified(String message, String state, int code, LockError expected) {
+		assertThat(SqlErrors.classify(new SQLException(message, state, code))).isEqualTo(expected);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "refused, 40XL1, 30000", "refused, 40001, 30000", "ORA-00060: refused, 61000, 60",
+			"ORA-08177: refused, 72000, 8177", "refused, 40001, -911", "refused, 57033, -913" })
+	void contentionInAnotherDatabaseIsRecognized(String message, String state, int code) {
+		SQLException ex = new SQLException(message, state, code);
+		assertThat(SqlErrors.isContention(ex)).isTrue();
+		assertThat(SqlErrors.isDuplicateKey(ex)).isFalse();
+	}
+
+	/** The type tells the database, whose driver is not here. */
+	@Test
+	void errorsOfSqlServerAreClassified() throws Exception {
+		Constructor<? extends SQLException> error = new ByteBuddy().subclass(SQLException.class)
+			.name("com.microsoft.sqlserver.jdbc.SQLServerException")
+			.make()
+			.load(getClass().getClassLoader())
+			.getLoaded()
+			.getConstructor(String.class, String.class, int.class);
+		Map<Integer, LockError> errors = Map.of(208, LockError.TABLE_MISSING, 207, LockError.TABLE_MISSING, 229,
+				LockError.NOT_PERMITTED, 1222, LockError.STORE_TIMEOUT, 3906, LockError.WRITES_REFUSED);
+		for (Map.Entry<Integer, LockError> expected : errors.entrySet()) {
+			assertThat(SqlErrors.classify(error.newInstance("refused", "S0001", expected.getKey())))
+				.isEqualTo(expected.getValue());
+		}
+		assertThat(SqlErrors.isContention(error.newInstance("refused", "40001", 1205))).isTrue();
+		assertThat(SqlErrors.isContention(error.newInstance("refused", "S0005", 3960))).isTrue();
+		assertThat(SqlErrors.isDuplicateKey(error.newInstance("refused", "23000", 2627))).isTrue();
 	}
 
 	/** Somebody has ended the statement, which says nothing of the lock. */
