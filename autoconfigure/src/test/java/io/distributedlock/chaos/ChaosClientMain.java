@@ -38,6 +38,7 @@ import io.distributedlock.LockRequest;
 import io.distributedlock.autoconfigure.DistributedLockAutoConfiguration;
 import io.distributedlock.autoconfigure.jdbc.JdbcLockAutoConfiguration;
 import io.distributedlock.autoconfigure.redis.RedisLockAutoConfiguration;
+import io.distributedlock.autoconfigure.redis.RedisQuorumLockAutoConfiguration;
 import io.distributedlock.autoconfigure.zookeeper.ZooKeeperLockAutoConfiguration;
 import io.distributedlock.process.LockProcess;
 import io.distributedlock.provider.LockProvider;
@@ -178,7 +179,8 @@ final class ChaosClientMain {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@ImportAutoConfiguration({ DataRedisAutoConfiguration.class, RedisLockAutoConfiguration.class })
+	@ImportAutoConfiguration({ DataRedisAutoConfiguration.class, RedisLockAutoConfiguration.class,
+			RedisQuorumLockAutoConfiguration.class })
 	static class OnRedis {
 
 		/** The nodes of a cluster name their own ports. */

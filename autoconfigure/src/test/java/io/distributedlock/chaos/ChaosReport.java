@@ -46,9 +46,9 @@ record ChaosReport(String store, long seed, long seconds, long acquisitions, Map
 
 	/** Far less than a run has, and more than one that has stood still. */
 	private static final Map<LockMode, Long> CONTENDED_PER_MINUTE = Map.of(LockMode.EXCLUSIVE, 60L, LockMode.SHARED,
-			20L, LockMode.PERMIT, 20L);
+			10L, LockMode.PERMIT, 10L);
 
-	private static final long AFTER_SHARES_PER_MINUTE = 20;
+	private static final long AFTER_SHARES_PER_MINUTE = 10;
 
 	static ChaosReport of(ChaosRun run, History history) {
 		Bounds bounds = run.bounds();
