@@ -11,8 +11,8 @@ public final class Scenarios {
 	/** How often 10,000 locks are acquired and released before they are measured. */
 	private static final int REFILLS = 100;
 
-	private static final Set<String> QUICK = Set.of("uncontended-1", "uncontended-16", "hot-key-1x16", "hand-over",
-			"reentry");
+	private static final Set<String> QUICK = Set.of("uncontended-1", "uncontended-16", "hot-key-1x16",
+			"read-mostly-1x16", "hand-over", "reentry");
 
 	private Scenarios() {
 	}
