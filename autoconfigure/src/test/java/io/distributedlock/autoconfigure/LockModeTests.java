@@ -71,15 +71,16 @@ class LockModeTests {
 		this.local.withBean(Catalog.class).run((context) -> {
 			LockOperations locks = context.getBean(LockOperations.class);
 			Catalog catalog = context.getBean(Catalog.class);
-			CompletableFuture<String> work = new CompletableFuture<>();
-			for (CompletableFuture<String> result : List.of(catalog.later(work), catalog.mono(work).toFuture())) {
-				assertThat(locks.tryAcquire(CATALOG)).isNull();
-				assertThat(result).isNotDone();
-			}
-			locks.acquire(CATALOG.shared()).close();
-			work.complete("done");
 			LockRequest patient = CATALOG.withWaitTime(Duration.ofSeconds(30));
-			assertThat(locks.tryAcquire(patient)).isNotNull().satisfies(LockLease::close);
+			for (boolean reactive : new boolean[] { false, true }) {
+				CompletableFuture<String> work = new CompletableFuture<>();
+				CompletableFuture<String> result = reactive ? catalog.mono(work).toFuture() : catalog.later(work);
+				assertThat(locks.tryAcquire(CATALOG)).isNull();
+				locks.acquire(CATALOG.shared()).close();
+				assertThat(result).isNotDone();
+				work.complete("done");
+				assertThat(locks.tryAcquire(patient)).isNotNull().satisfies(LockLease::close);
+			}
 		});
 	}
 
