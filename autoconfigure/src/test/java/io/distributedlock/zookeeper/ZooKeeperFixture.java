@@ -130,10 +130,14 @@ final class ZooKeeperFixture implements LockProviderFixture {
 		return newProcess(client, List.of());
 	}
 
-	synchronized ZooKeeperLockProvider newProcess(CuratorFramework client, List<ACL> acl) {
+	ZooKeeperLockProvider newProcess(CuratorFramework client, List<ACL> acl) {
+		return newProcess(client, acl, Duration.ofSeconds(1));
+	}
+
+	synchronized ZooKeeperLockProvider newProcess(CuratorFramework client, List<ACL> acl, Duration longestSilence) {
 		LockTimer timer = new LockTimer();
 		ZooKeeperLockProvider process = new ZooKeeperLockProvider(client,
-				new ZooKeeperLockSettings(this.root, PREFIX, acl, Duration.ofSeconds(1)), timer);
+				new ZooKeeperLockSettings(this.root, PREFIX, acl, longestSilence), timer);
 		this.processes.put(process, timer);
 		return process;
 	}

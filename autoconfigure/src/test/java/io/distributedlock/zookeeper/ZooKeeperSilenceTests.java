@@ -41,8 +41,10 @@ class ZooKeeperSilenceTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-	/** The call time-out of the fixture. */
 	private static final Duration CALL = Duration.ofSeconds(1);
+
+	/** So long that a loaded machine makes a stall little longer. */
+	private static final Duration STALL = Duration.ofSeconds(4);
 
 	private static final int PROCESSES = 16;
 
@@ -57,9 +59,9 @@ class ZooKeeperSilenceTests {
 		this.fixture.close();
 	}
 
-	private ZooKeeperLockProvider newProcess(String servers) {
+	private ZooKeeperLockProvider newProcess(String servers, Duration call) {
 		CuratorFramework client = this.fixture.client(servers);
-		ZooKeeperLockProvider process = this.fixture.newProcess(client);
+		ZooKeeperLockProvider process = this.fixture.newProcess(client, List.of(), call);
 		process.check(PATIENCE);
 		client.getConnectionStateListenable().addListener((source, state) -> {
 			if (state == ConnectionState.SUSPENDED) {
@@ -85,7 +87,7 @@ class ZooKeeperSilenceTests {
 	void stallOfOneCallDropsNotAllConnections() {
 		List<ZooKeeperLockProvider> processes = new ArrayList<>();
 		for (int number = 0; number < PROCESSES; number++) {
-			processes.add(newProcess(TestZooKeeper.connectString()));
+			processes.add(newProcess(TestZooKeeper.connectString(), STALL));
 		}
 		// A round on a slow machine may be so long that all connections are dropped.
 		await().atMost(Duration.ofMinutes(4)).until(() -> someConnectionsOutlastAStall(processes));
@@ -97,7 +99,7 @@ class ZooKeeperSilenceTests {
 		long begun = System.nanoTime();
 		try (Fault frozen = FrozenProcesses.freeze(this.server.handle())) {
 			List<CompletableFuture<Boolean>> attempts = processes.stream()
-				.map((process) -> CompletableFuture.supplyAsync(() -> attempt(process, CALL), (work) -> {
+				.map((process) -> CompletableFuture.supplyAsync(() -> attempt(process, STALL), (work) -> {
 					Thread thread = new Thread(work, "test-thread-silence");
 					thread.setDaemon(true);
 					thread.start();
@@ -106,7 +108,7 @@ class ZooKeeperSilenceTests {
 			assertThat(attempts).allSatisfy((attempt) -> assertThat(attempt.join()).isFalse());
 			frozen.close();
 		}
-		boolean shortStall = System.nanoTime() - begun < CALL.toNanos() * 13 / 10;
+		boolean shortStall = System.nanoTime() - begun < STALL.toNanos() * 13 / 10;
 		processes.forEach((process) -> await().atMost(PATIENCE).until(() -> attempt(process, PATIENCE)));
 		return shortStall && this.lostConnections.get() < PROCESSES;
 	}
@@ -114,7 +116,7 @@ class ZooKeeperSilenceTests {
 	@Test
 	void connectionsThatStaySilentAreReplacedMoreAndMoreRarely() {
 		TcpProxy proxy = new TcpProxy(this.server.address());
-		ZooKeeperLockProvider process = newProcess("127.0.0.1:" + proxy.port());
+		ZooKeeperLockProvider process = newProcess("127.0.0.1:" + proxy.port(), CALL);
 		// Each connection is established, and answers nothing after that.
 		proxy.onRequest(ZooKeeperSilenceTests::isRequest, Effect.BLACK_HOLE);
 		long begun = System.nanoTime();

@@ -31,12 +31,14 @@ import static org.awaitility.Awaitility.await;
 @Tag("full")
 class ZooKeeperTimeoutTests {
 
-	private static final Duration LONG = Duration.ofSeconds(30);
+	/** Its heartbeats are too rare for a session with the short one. */
+	private static final Duration LONG = Duration.ofSeconds(60);
 
-	private static final Duration SHORT = Duration.ofSeconds(4);
+	/** A session with it survives a pause of 0.4 of it on a loaded machine. */
+	private static final Duration SHORT = Duration.ofSeconds(10);
 
 	/** Less than the long one, and enough for a slow machine to start a server. */
-	private static final Duration OUTLIVES_A_RESTART = Duration.ofSeconds(15);
+	private static final Duration OUTLIVES_A_RESTART = Duration.ofSeconds(20);
 
 	private static final Duration LEASE = Duration.ofMinutes(5);
 
@@ -125,7 +127,7 @@ class ZooKeeperTimeoutTests {
 		awaitTimeout(session, SHORT);
 		try (WireFault silence = this.proxy.blackHole()) {
 			assertThat(grant.sessionDeadline().until() - System.nanoTime()).isLessThan(SHORT.toNanos());
-			await().until(() -> signals.get() == 1);
+			await().atMost(PATIENCE).until(() -> signals.get() == 1);
 			assertThat(session.hasEnded()).isFalse();
 			assertOutlivesItsDeadline(rival, grant);
 			assertThat(silence.hits()).isPositive();
