@@ -287,10 +287,14 @@ public final class QueueNode {
 
 	/**
 	 * Records a watch; called before the request is sent, for the event may be quick.
-	 * @param nodePath the path of the watched node, or {@code null} if no watch is set
+	 * @param nodePath the path of the watched node, or {@code null} if no watch is set,
+	 * and an earlier event says nothing about what was read since
 	 */
 	public void watch(@Nullable String nodePath) {
 		this.watched.set(nodePath);
+		if (nodePath == null) {
+			this.event.set(EventType.None);
+		}
 	}
 
 	public Watcher watcher() {
