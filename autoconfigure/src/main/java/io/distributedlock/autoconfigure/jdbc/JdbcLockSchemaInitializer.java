@@ -3,6 +3,7 @@ package io.distributedlock.autoconfigure.jdbc;
 import javax.sql.DataSource;
 
 import io.distributedlock.jdbc.JdbcLockSettings;
+import io.distributedlock.jdbc.dialect.DatabaseKind;
 
 /**
  * Initializer that creates the lock table. The auto-configuration runs one when the first
@@ -15,6 +16,8 @@ import io.distributedlock.jdbc.JdbcLockSettings;
  */
 public class JdbcLockSchemaInitializer extends TableInitializer {
 
+	private final JdbcLockProperties properties;
+
 	/**
 	 * Creates an initializer.
 	 * @param dataSource the database, without proxies that bind its connections to a
@@ -24,6 +27,13 @@ public class JdbcLockSchemaInitializer extends TableInitializer {
 	public JdbcLockSchemaInitializer(DataSource dataSource, JdbcLockProperties properties) {
 		super(dataSource, "optional:classpath:io/distributedlock/jdbc/schema-%s.sql", JdbcLockSettings.DEFAULT_TABLE,
 				properties.table(), properties.initializeSchema());
+		this.properties = properties;
+	}
+
+	/** Leaves a database alone that the check at start refuses. */
+	@Override
+	boolean isCreatedIn(DatabaseKind kind) {
+		return this.properties.untestedDialects() || kind.dialect(this.properties.table()).untested() == null;
 	}
 
 }

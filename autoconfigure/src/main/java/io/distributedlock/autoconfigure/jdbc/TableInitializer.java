@@ -93,6 +93,11 @@ public abstract class TableInitializer extends DataSourceScriptDatabaseInitializ
 		}
 	}
 
+	/** Whether the table may be created in a database of the kind. */
+	boolean isCreatedIn(DatabaseKind kind) {
+		return true;
+	}
+
 	private boolean initializeAgainIfFailed() {
 		try {
 			return super.initializeDatabase();
@@ -108,7 +113,8 @@ public abstract class TableInitializer extends DataSourceScriptDatabaseInitializ
 	 */
 	private @Nullable DatabaseKind kind() {
 		try (Connection connection = getDataSource().getConnection()) {
-			return DatabaseKind.of(connection);
+			DatabaseKind kind = DatabaseKind.of(connection);
+			return isCreatedIn(kind) ? kind : null;
 		}
 		catch (LockConfigurationException ex) {
 			logger.debug("The table '" + this.table + "' is not created", ex);

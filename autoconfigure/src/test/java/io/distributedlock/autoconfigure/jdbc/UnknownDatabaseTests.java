@@ -1,6 +1,8 @@
 package io.distributedlock.autoconfigure.jdbc;
 
+import java.sql.Connection;
 import java.sql.DriverManager;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 
 import javax.sql.DataSource;
@@ -58,10 +60,11 @@ class UnknownDatabaseTests {
 	 */
 	@Test
 	void databaseWithoutTestsNeedsAProperty(CapturedOutput output) {
+		String url = ImitatedDatabase.url("Oracle", 19) + ";MODE=Oracle";
 		ApplicationContextRunner oracle = this.runner
 			.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class))
-			.withPropertyValues("spring.datasource.url=" + ImitatedDatabase.url("Oracle", 19), DRIVER,
-					"distributed-lock.fail-fast=true");
+			.withPropertyValues("spring.datasource.url=" + url, DRIVER, "distributed-lock.fail-fast=true",
+					"distributed-lock.jdbc.initialize-schema=always");
 		oracle.run((context) -> {
 			assertThat(context).hasFailed();
 			assertThat(context.getStartupFailure())
@@ -71,12 +74,21 @@ class UnknownDatabaseTests {
 				.hasMessageContaining("never run")
 				.hasMessageContaining("distributed-lock.jdbc.untested-dialects");
 			assertThat(output).doesNotContain("on which their statements were never run");
+			assertThat(hasTable(url)).isFalse();
 		});
 		oracle.withPropertyValues("distributed-lock.jdbc.untested-dialects=true").run((context) -> {
 			assertThat(context).hasFailed();
 			assertThat(context.getStartupFailure()).hasMessageNotContaining("never run");
 			assertThat(output.getOut().split("on which their statements were never run", -1)).hasSize(2);
+			assertThat(hasTable(url)).isTrue();
 		});
+	}
+
+	private static boolean hasTable(String url) throws SQLException {
+		try (Connection connection = DriverManager.getConnection(url);
+				ResultSet tables = connection.getMetaData().getTables(null, null, "DISTRIBUTED_LOCK", null)) {
+			return tables.next();
+		}
 	}
 
 	@ParameterizedTest
