@@ -45,6 +45,7 @@ import io.distributedlock.testkit.StoreCalls;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 /** Tests of shares in a table of their own. */
 class ShareRowsTests {
@@ -187,6 +188,18 @@ class ShareRowsTests {
 				.isEqualTo((grant == released) ? RenewalOutcome.NOT_HELD : RenewalOutcome.RENEWED));
 		assertThat(process.find(LockKey.of("key1"), TIMEOUT).orElseThrow().holder().remaining())
 			.isGreaterThan(Duration.ofSeconds(90));
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void shorterShareDoesNotEndALongerOne(Store store) {
+		JdbcLockProvider process = process(TestDatabases.withTable(store.fresh.get()));
+		LockGrant longer = acquire(process, 5);
+		answer(contender(process, KEY, 5).attempt(OwnerId.random().ofShare(true), Duration.ofMillis(50), false,
+				TIMEOUT));
+		await().atMost(PATIENCE).until(() -> process.findAll(KEY, TIMEOUT).size() == 1);
+		assertThat(attempt(contender(process, KEY, 0), false, false)).isInstanceOf(AttemptResult.Busy.class);
+		assertThat(release(process, longer)).isEqualTo(ReleaseOutcome.RELEASED);
 	}
 
 	/** MySQL would scan a table of which it needs most rows. */

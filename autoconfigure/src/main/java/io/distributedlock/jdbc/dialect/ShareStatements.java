@@ -65,7 +65,8 @@ public final class ShareStatements {
 
 	/** By key: a scan of the table would wait for each row that is locked. */
 	private static final String LOCK_SHARED = """
-			SELECT lock_key FROM {table} {byKey} WHERE owner LIKE 'shared%' AND expires_at > {clock} AND lock_key IN (""";
+			SELECT lock_key FROM {table} {byKey}
+			WHERE owner LIKE 'shared%' AND expires_at > {clock} AND lock_key IN (""";
 
 	private static final String EXTEND = "UPDATE {table}_share SET expires_at = {clock} + ? WHERE expires_at > {clock} AND (";
 
