@@ -157,7 +157,7 @@ final class ChaosClientMain {
 		int done = 0;
 		for (int i = 0; i < 10 * WARM_UP && done < WARM_UP; i++) {
 			try {
-				locks.executeWithoutResult(request, (lease) -> {
+				locks.executeWithoutResult((i % 2 == 0) ? request : request.shared(), (lease) -> {
 				});
 				done++;
 			}
