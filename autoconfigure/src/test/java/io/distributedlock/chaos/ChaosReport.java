@@ -48,8 +48,6 @@ record ChaosReport(String store, long seed, long seconds, long acquisitions, Map
 	private static final Map<LockMode, Long> CONTENDED_PER_MINUTE = Map.of(LockMode.EXCLUSIVE, 60L, LockMode.SHARED,
 			10L, LockMode.PERMIT, 10L);
 
-	private static final long AFTER_SHARES_PER_MINUTE = 10;
-
 	static ChaosReport of(ChaosRun run, History history) {
 		Bounds bounds = run.bounds();
 		Map<String, List<String>> violations = new TreeMap<>();
@@ -91,7 +89,7 @@ record ChaosReport(String store, long seed, long seconds, long acquisitions, Map
 				unmet.add(contended.get(mode) + " contended grants that are " + mode);
 			}
 		});
-		if (figures.afterShares() < AFTER_SHARES_PER_MINUTE * seconds / 60) {
+		if (figures.afterShares() < CONTENDED_PER_MINUTE.get(LockMode.SHARED) * seconds / 60) {
 			unmet.add(figures.afterShares() + " exclusive grants after shares");
 		}
 		if (writes.refused() == 0) {
