@@ -73,8 +73,6 @@ record ChaosBreakage(String name, List<Class<? extends HistoryRule>> rules, Stri
 					"if value == ARGV[1] then\n  redis.call('DEL', KEYS[1])", "if value == ARGV[1] then"),
 			new ChaosBreakage("a share counts after its release", WAITING, SCRIPTS + "release-share.lua",
 					"if count > 0 then", "if own then\n  return 1\nend\nif count > 0 then"),
-			new ChaosBreakage("the shares of dead processes count", WAITING, SCRIPTS + "shares.lua",
-					"elseif ends > now then", "else"),
 			new ChaosBreakage("no loss is told", List.of(ToldLosses.class),
 					"java/io/distributedlock/engine/event/GrantHandle.java", "\t\tlossActions().open();",
 					"\t\tlossActions();"));
