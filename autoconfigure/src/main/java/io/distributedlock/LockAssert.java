@@ -57,9 +57,29 @@ public final class LockAssert {
 	 * @throws LockLostException if that lock was lost
 	 */
 	public static void assertHeld(LockKey key, LockMode mode) {
-		List<LockMode> modes = List.of(mode, LockMode.EXCLUSIVE);
-		assertHeld((lease, held) -> held.equals(key) && modes.contains(lease.mode(held)),
+		assertHeld((lease, held) -> held.equals(key) && covers(lease.mode(held), mode),
 				"lock '" + key + "' in the mode " + mode);
+	}
+
+	/**
+	 * Asserts that this thread runs under a lock of a name in a mode. An exclusive lock
+	 * counts for each mode.
+	 * @param name the name of the lock, or of a locked method
+	 * @param mode the mode
+	 * @throws LockConfigurationException if it does not
+	 * @throws LockLostException if that lock was lost
+	 */
+	public static void assertHeld(String name, LockMode mode) {
+		assertHeld((lease, held) -> held.name().equals(name) && covers(lease.mode(held), mode),
+				"a lock named '" + name + "' in the mode " + mode);
+	}
+
+	private static boolean covers(LockMode held, LockMode mode) {
+		return held == mode || held == LockMode.EXCLUSIVE;
+	}
+
+	private static String describe(LockKey key, LockMode mode) {
+		return (mode == LockMode.EXCLUSIVE) ? key.toString() : key + " in the mode " + mode;
 	}
 
 	private static void assertHeld(BiPredicate<LockLease, LockKey> sought, String description) {
@@ -74,9 +94,9 @@ public final class LockAssert {
 				}
 			}
 		}
-		List<LockKey> others = enclosing.stream()
+		List<String> others = enclosing.stream()
 			.filter(LockLease::isHeld)
-			.flatMap((lease) -> lease.keys().stream())
+			.flatMap((lease) -> lease.keys().stream().map((key) -> describe(key, lease.mode(key))))
 			.distinct()
 			.toList();
 		throw new LockConfigurationException(LockError.NOT_LOCKED,

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Application event: a lock stayed busy for the whole wait time of a request. Published
- * on a thread of the library, after {@link LockListener#onBusy}'s rules.
+ * on a thread of the library, as {@link LockListener#onBusy} is called.
  *
  * @param provider the name of the provider that keeps the lock
  * @param key the key that was busy

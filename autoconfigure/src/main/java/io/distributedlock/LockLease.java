@@ -25,9 +25,9 @@ public interface LockLease extends AutoCloseable {
 	List<LockKey> keys();
 
 	/**
-	 * Returns the fencing token of the only key. Calls of one process that share a grant
-	 * have one token, and lose it together; it orders a share before the exclusive holds
-	 * that follow it, and fences take no notice of it.
+	 * Returns the fencing token of the only key. Shared calls of one process that use one
+	 * grant have one token, and lose it together. The token of a share is lower than
+	 * those of the exclusive holds that follow it; fences ignore shares.
 	 * @return the token; the same for the whole hold, and after it
 	 * @throws IllegalStateException if several keys are held
 	 */

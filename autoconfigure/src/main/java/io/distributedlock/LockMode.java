@@ -1,21 +1,22 @@
 package io.distributedlock;
 
 /**
- * Who may hold a key at the same time as a request's own hold.
+ * The mode of a lock: who else may hold its key at the same time.
  *
  * @since 0.1.0
  */
 public enum LockMode {
 
-	/** Nobody: the key is held by one at a time. */
+	/** No other holder. */
 	EXCLUSIVE,
 
-	/** Any number of other shared holders and holders of permits, as readers. */
+	/** Any number of shared holders and holders of permits, as for readers. */
 	SHARED,
 
 	/**
-	 * A limited number of others that have shares of the key, as with a semaphore. A
-	 * request names the limit by its permits.
+	 * A limited number of shared holders and holders of permits, as with a semaphore. A
+	 * request names the limit, which counts its own holder, by
+	 * {@link LockRequest#withPermits}.
 	 */
 	PERMIT;
 

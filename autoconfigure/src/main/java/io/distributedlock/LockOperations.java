@@ -188,7 +188,7 @@ public interface LockOperations {
 	 * as {@link #asLock} describes. A thread that has the write lock may lock the read
 	 * lock too; one that has only the read lock is refused the write lock, for which it
 	 * would wait for ever.
-	 * @param request the request, whose mode does not count
+	 * @param request the request, whose mode is ignored
 	 * @return the view
 	 * @throws LockConfigurationException if the request has a shortest hold
 	 */

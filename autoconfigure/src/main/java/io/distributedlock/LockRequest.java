@@ -96,7 +96,8 @@ public final class LockRequest {
 	 * @param minHold the shortest hold, up to 365 days and not more than the longest
 	 * hold, or {@code null} or zero for none
 	 * @return the copy
-	 * @throws LockConfigurationException if it is out of range
+	 * @throws LockConfigurationException if it is out of range, or the request is shared
+	 * or has permits
 	 */
 	public LockRequest withMinHold(@Nullable Duration minHold) {
 		return new LockRequest(this.keys, new Terms(lease(), waitTime(), renew(), maxHold(), minHold, permits()));
@@ -117,7 +118,8 @@ public final class LockRequest {
 	/**
 	 * Returns a copy that asks for one of a limited number of shares of the key, as of a
 	 * semaphore. All shares of the key count, whatever their own requests allow.
-	 * @param permits the number of shares that there may be at a time, at least 1
+	 * @param permits the number of shares that there may be at a time, at least 1;
+	 * {@link Integer#MAX_VALUE} is the same as {@link #shared()}
 	 * @return the copy
 	 * @throws LockConfigurationException if it is out of range, or the request has a
 	 * shortest hold
@@ -201,7 +203,8 @@ public final class LockRequest {
 	}
 
 	/**
-	 * Returns how many shares of the key there may be with the requested one.
+	 * Returns how many shares of the key there may be at a time, the requested one
+	 * included.
 	 * @return the number, {@link Integer#MAX_VALUE} for {@link LockMode#SHARED}, or 0 for
 	 * {@link LockMode#EXCLUSIVE}
 	 */

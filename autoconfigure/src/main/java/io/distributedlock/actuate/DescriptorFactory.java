@@ -41,13 +41,15 @@ record DescriptorFactory(boolean keysShown, Duration timeout) {
 	/** Describes one lock; asks the store once. */
 	LockDescriptor describe(ManagedProvider provider, LockKey key) {
 		LockSnapshot snapshot = provider.template().snapshot();
-		StoredDescriptor stored = null;
+		List<StoredDescriptor> stored = List.of();
 		String error = null;
 		try {
 			stored = provider.inspector()
-				.flatMap((inspector) -> inspector.find(key, this.timeout))
+				.map((inspector) -> inspector.findAll(key, this.timeout))
+				.orElse(List.of())
+				.stream()
 				.map((found) -> stored(found, snapshot))
-				.orElse(null);
+				.toList();
 		}
 		catch (LockException ex) {
 			error = ex.getMessage();

@@ -19,18 +19,18 @@ import io.distributedlock.actuate.LockOverview.WaitingDescriptor;
  * @param held the holds of this process; one at most, unless it has shares or locking is
  * off
  * @param waiting the requests of this process that wait
- * @param store the lock in the store, whichever process holds it, or {@code null} if it
- * is free or cannot be read
+ * @param store the lock in the store, whichever process holds it, or its shares; empty if
+ * it is free or cannot be read
  * @param error why the store could not be read, or {@code null}
  * @since 0.1.0
  */
 public record LockDescriptor(String provider, String name, String key, List<HeldDescriptor> held,
-		List<WaitingDescriptor> waiting, @Nullable StoredDescriptor store,
+		List<WaitingDescriptor> waiting, List<StoredDescriptor> store,
 		@Nullable String error) implements OperationResponseBody {
 
 	/** Whether any process holds the lock or waits for it, as far as it is known. */
 	boolean isKnown() {
-		return !this.held.isEmpty() || !this.waiting.isEmpty() || this.store != null;
+		return !this.held.isEmpty() || !this.waiting.isEmpty() || !this.store.isEmpty();
 	}
 
 }

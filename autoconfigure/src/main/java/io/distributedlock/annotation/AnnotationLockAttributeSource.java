@@ -227,7 +227,7 @@ public final class AnnotationLockAttributeSource implements LockAttributeSource 
 			if (mode == LockMode.SHARED && permits != 0) {
 				throw new LockConfigurationException(LockError.INVALID_PERMITS,
 						"The mode is SHARED, which has no limit, but the number of permits is " + permits,
-						"Leave one of them out");
+						"Leave out permits for readers, or the mode for a semaphore");
 			}
 			if (mode == LockMode.SHARED) {
 				return request.shared();

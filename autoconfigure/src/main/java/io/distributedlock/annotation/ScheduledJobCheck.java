@@ -14,6 +14,7 @@ import org.springframework.core.annotation.RepeatableContainers;
 import org.springframework.util.ClassUtils;
 
 import io.distributedlock.LockError;
+import io.distributedlock.LockMode;
 import io.distributedlock.interceptor.LockAttribute;
 
 /**
@@ -40,7 +41,8 @@ final class ScheduledJobCheck {
 								+ " run was done)");
 			}
 		}
-		else if (attribute.request().waitTime() == null && isScheduled(method)) {
+		else if (attribute.request().waitTime() == null && attribute.request().mode() == LockMode.EXCLUSIVE
+				&& isScheduled(method)) {
 			warn(method, targetClass,
 					"is scheduled and waits for its lock with the default wait time, so that every node may run it, one"
 							+ " after the other",

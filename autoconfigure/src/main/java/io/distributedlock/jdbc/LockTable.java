@@ -132,8 +132,8 @@ public final class LockTable {
 		SqlCall<LockRow> call = (connection, dialect) -> {
 			if (attempt.isShare() && !dialect.supportsRowLocks()) {
 				throw new LockConfigurationException(LockError.MODE_UNSUPPORTED,
-						"Lock '" + attempt.key() + "' is shared, but shares were not run on this database",
-						"Request the lock exclusively, or keep it in a store that has shares (docs/choosing-a-store.md)");
+						"Lock '" + attempt.key() + "' was requested in a mode that this database does not have",
+						"Request the lock exclusively, or keep it in a store that has it (docs/choosing-a-store.md)");
 			}
 			return step.run(connection, dialect);
 		};
@@ -416,8 +416,9 @@ public final class LockTable {
 	private LockConfigurationException tableMissing(SQLException cause) {
 		Dialect dialect = this.calls.knownDialect();
 		return new LockConfigurationException(LockError.TABLE_MISSING,
-				"The lock table '" + this.name + "' or one of its columns is missing: " + cause.getMessage(),
-				"Create the table, or set distributed-lock.jdbc.initialize-schema=always"
+				"The lock table '" + this.name + "', one of its columns, or the table '" + this.name
+						+ "_share' is missing: " + cause.getMessage(),
+				"Create what is missing, or set distributed-lock.jdbc.initialize-schema=always"
 						+ ((dialect != null) ? ":\n\n" + dialect.schema() : ""),
 				cause);
 	}

@@ -3,6 +3,7 @@ package io.distributedlock.jdbc;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
@@ -44,6 +45,9 @@ public final class Sweeper {
 
 	/** How many sweeps leave shares alone after one that has found no table of them. */
 	private static final int SWEEPS_WITHOUT_SHARES = 10;
+
+	/** What a table says that is missing, or that no script has allowed to be used. */
+	private static final Set<LockError> NO_SHARES = Set.of(LockError.TABLE_MISSING, LockError.NOT_PERMITTED);
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
@@ -125,15 +129,15 @@ public final class Sweeper {
 			return 0;
 		}
 		try {
-			return sweep() + sweepRowsOfRowLocks() + sweepShares();
+			Deadline deadline = Deadline.afterNanos(TimeUnit.MICROSECONDS.toNanos(LEASE_MICROS / 2));
+			return sweep(deadline) + sweepRowsOfRowLocks(deadline) + sweepShares(deadline);
 		}
 		finally {
 			call((connection, dialect) -> dialect.release(connection, LockKeyEncoder.SWEEPER_ROW, owner, this.process));
 		}
 	}
 
-	private int sweep() throws SQLException {
-		Deadline deadline = Deadline.afterNanos(TimeUnit.MICROSECONDS.toNanos(LEASE_MICROS / 2));
+	private int sweep(Deadline deadline) throws SQLException {
 		int swept = 0;
 		while (!this.stopped && !deadline.isPast()) {
 			String from = this.after;
@@ -151,22 +155,22 @@ public final class Sweeper {
 		return swept;
 	}
 
-	private int sweepRowsOfRowLocks() throws SQLException {
-		return sweepPages(
+	private int sweepRowsOfRowLocks(Deadline deadline) throws SQLException {
+		return sweepPages(deadline,
 				(connection, dialect) -> dialect.rowLocks().sweep(connection, LOCKED_PAGE_SIZE, this.retentionMicros));
 	}
 
-	private int sweepShares() throws SQLException {
+	private int sweepShares(Deadline deadline) throws SQLException {
 		if (this.sweepsWithoutShares > 0) {
 			this.sweepsWithoutShares--;
 			return 0;
 		}
 		try {
-			return sweepPages((connection, dialect) -> new ShareStatements(dialect).sweep(connection, LOCKED_PAGE_SIZE,
-					this.retentionMicros));
+			return sweepPages(deadline, (connection, dialect) -> new ShareStatements(dialect).sweep(connection,
+					LOCKED_PAGE_SIZE, this.retentionMicros));
 		}
 		catch (SQLException ex) {
-			if (SqlErrors.classify(ex) != LockError.TABLE_MISSING) {
+			if (!NO_SHARES.contains(SqlErrors.classify(ex))) {
 				throw ex;
 			}
 			// Seldom, because servers log failures.
@@ -175,10 +179,10 @@ public final class Sweeper {
 		}
 	}
 
-	private int sweepPages(SqlCall<Integer> page) throws SQLException {
+	private int sweepPages(Deadline deadline, SqlCall<Integer> page) throws SQLException {
 		int swept = 0;
 		int last = LOCKED_PAGE_SIZE;
-		while (!this.stopped && last == LOCKED_PAGE_SIZE) {
+		while (!this.stopped && !deadline.isPast() && last == LOCKED_PAGE_SIZE) {
 			last = call((connection, dialect) -> dialect.supportsRowLocks() ? page.run(connection, dialect) : 0);
 			swept += last;
 		}

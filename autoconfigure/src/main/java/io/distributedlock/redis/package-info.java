@@ -27,7 +27,7 @@
  * ({@code reserve.lua}). A process that acquired the lock again after its last release to
  * another one enters the queue with the same script ({@code ContendedReleases}): its next
  * attempt, if it comes within the time of a reservation, is busy without a command. It
- * does not if the first process in the queue waits for a share.</li>
+ * does not if a process in the queue waits for a share.</li>
  * <li><b>Release within a shortest hold</b> ({@code keep.lua}). The value gets a state in
  * which no process acquires the lock, and expires at the end of that hold. The wait queue
  * ends; its first process is notified, and so learns the end.</li>

@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
@@ -16,6 +17,7 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.Watcher.Event.EventType;
+import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockKey;
@@ -58,6 +60,9 @@ final class UnlockRequests {
 	private final LockNodeRegistry lockNodes;
 
 	private final Consumer<LockNode> release;
+
+	/** The requests for all shares of a lock that remain until the last of them ends. */
+	private final Set<String> obeyed = ConcurrentHashMap.newKeySet();
 
 	/** The last session whose missing permission was logged. */
 	private volatile @Nullable Session warned;
@@ -183,7 +188,9 @@ final class UnlockRequests {
 			obey(node);
 		}
 		if (node.path().isShare() && !namesGrant(read)) {
-			deleteAfterShares(node, request, read.stat().getCzxid());
+			if (this.obeyed.add(request)) {
+				deleteAfterShares(node, request, read.stat().getCzxid());
+			}
 		}
 		else if (means(read, node) || !node.path().isShare()) {
 			delete(node.session(), request);
@@ -194,23 +201,31 @@ final class UnlockRequests {
 	 * Deletes a request for all shares once the last of them has ended: other processes
 	 * may not have seen it before.
 	 */
-	private static void deleteAfterShares(LockNode node, String request, long czxid) {
+	private void deleteAfterShares(LockNode node, String request, long czxid) {
 		ZooKeeperOperations operations = node.session().operations();
 		String container = node.path().exclusive().lockNode();
 		CompletableFuture<Boolean> changed = new CompletableFuture<>();
 		operations.children(container, (event) -> {
-			if (event.getType() != EventType.None) {
-				changed.complete(true);
+			boolean ended = event.getState() == KeeperState.Expired || event.getState() == KeeperState.Closed;
+			if (ended || event.getType() != EventType.None) {
+				changed.complete(!ended);
 			}
+		}).exceptionally((failure) -> {
+			changed.complete(false);
+			return null;
 		});
-		operations.readChildren(container).thenAccept((shares) -> {
-			if (shares.values().stream().anyMatch((share) -> share.stat().getCzxid() < czxid)) {
-				changed.thenAccept((again) -> deleteAfterShares(node, request, czxid));
-			}
-			else {
-				delete(node.session(), request);
-			}
-		});
+		operations.readChildren(container)
+			.thenCompose((shares) -> shares.values().stream().anyMatch((share) -> share.stat().getCzxid() < czxid)
+					? changed : CompletableFuture.completedFuture(false))
+			.whenComplete((again, failure) -> {
+				if (failure == null && again) {
+					deleteAfterShares(node, request, czxid);
+				}
+				else {
+					this.obeyed.remove(request);
+					delete(node.session(), request);
+				}
+			});
 	}
 
 	private void obey(LockNode node) {

@@ -96,7 +96,7 @@ class ForcedReleaseTests {
 		assertThat(release(this.other, token).outcome()).isEqualTo(Outcome.STALE_TOKEN);
 		lease.close();
 		next.ensureHeld();
-		assertThat(endpoint(this.holder).lock(this.holder.name(), KEY.encoded()).store()).isNotNull();
+		assertThat(endpoint(this.holder).lock(this.holder.name(), KEY.encoded()).store()).isNotEmpty();
 		next.close();
 	}
 
@@ -124,8 +124,8 @@ class ForcedReleaseTests {
 		FencingToken token = lease.fencingToken();
 		LockDescriptor seen = endpoint(this.other).lock(this.other.name(), KEY.encoded());
 		assertThat(seen.held()).isEmpty();
-		assertThat(seen.store().holder()).isEqualTo(ProcessLabel.get());
-		assertThat(new FencingToken(Long.parseLong(seen.store().token())).order()).isEqualTo(token.order());
+		assertThat(seen.store().get(0).holder()).isEqualTo(ProcessLabel.get());
+		assertThat(new FencingToken(Long.parseLong(seen.store().get(0).token())).order()).isEqualTo(token.order());
 		assertThat(release(this.other, new FencingToken(token.value() - 1024)).outcome())
 			.isEqualTo(Outcome.STALE_TOKEN);
 		assertThat(release(this.other, new FencingToken(token.value() + 1024)).outcome())
@@ -133,7 +133,7 @@ class ForcedReleaseTests {
 		CompletableFuture<LockLease> waiting = startWaiter(this.other);
 		assertThat(lease.isHeld()).isTrue();
 
-		assertThat(release(this.other, new FencingToken(Long.parseLong(seen.store().token()))).outcome())
+		assertThat(release(this.other, new FencingToken(Long.parseLong(seen.store().get(0).token()))).outcome())
 			.isEqualTo(Outcome.RELEASED);
 		LockLease next = granted(waiting);
 		assertThat(next.fencingToken()).isGreaterThan(token);
@@ -149,12 +149,12 @@ class ForcedReleaseTests {
 		open("redis");
 		try (LockLease lease = this.holder.template().acquire(request())) {
 			LockDescriptor seen = endpoint(this.other).lock(this.other.name(), KEY.encoded());
-			assertThat(seen.store().holder()).isEqualTo(ProcessLabel.get());
-			assertThat(seen.store().token()).isNull();
+			assertThat(seen.store().get(0).holder()).isEqualTo(ProcessLabel.get());
+			assertThat(seen.store().get(0).token()).isNull();
 			ForcedRelease answer = release(this.other, lease.fencingToken());
 			assertThat(answer.outcome()).isEqualTo(Outcome.TOKEN_UNKNOWN);
 			assertThat(answer.message()).contains("'" + ProcessLabel.get() + "'", "Send the request to that process");
-			assertThat(endpoint(this.other).lock(this.other.name(), KEY.encoded()).store()).isNotNull();
+			assertThat(endpoint(this.other).lock(this.other.name(), KEY.encoded()).store()).isNotEmpty();
 			lease.ensureHeld();
 		}
 	}
@@ -165,7 +165,7 @@ class ForcedReleaseTests {
 		open(name);
 		LockLease lease = this.holder.template().acquire(request().withMinHold(Duration.ofSeconds(9)));
 		lease.close();
-		assertThat(endpoint(this.other).lock(this.other.name(), KEY.encoded()).store().kept()).isTrue();
+		assertThat(endpoint(this.other).lock(this.other.name(), KEY.encoded()).store().get(0).kept()).isTrue();
 		assertThat(release(this.other, lease.fencingToken()).outcome()).isEqualTo(Outcome.KEPT);
 		assertThat(this.other.template().tryAcquire(request().withWaitTime(Duration.ZERO))).isNull();
 	}

@@ -72,7 +72,7 @@ record ChaosBreakage(String name, List<Class<? extends HistoryRule>> rules, Stri
 			new ChaosBreakage("a release does nothing if nobody waits", WAITING, SCRIPTS + "release.lua",
 					"if value == ARGV[1] then\n  redis.call('DEL', KEYS[1])", "if value == ARGV[1] then"),
 			new ChaosBreakage("a share counts after its release", WAITING, SCRIPTS + "release-share.lua",
-					"if count > 0 then", "if own then\n  return 1\nend\nif count > 0 then"),
+					"if own and count > 0 then", "if own then\n    return 1\n  end\n  if own and count > 0 then"),
 			new ChaosBreakage("no loss is told", List.of(ToldLosses.class),
 					"java/io/distributedlock/engine/event/GrantHandle.java", "\t\tlossActions().open();",
 					"\t\tlossActions();"));

@@ -8,10 +8,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.Jedis;
 
 import org.springframework.data.redis.connection.RedisConfiguration;
@@ -142,18 +142,24 @@ class RedisKeptEntryTests {
 		RedisProcesses.granted(RedisProcesses.attempt(first.provider, KEY));
 	}
 
-	@Test
-	void releaseToAReaderKeepsNoEntryThatWouldHoldOthersBack() {
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void releaseKeepsNoEntryBehindAReaderThatWouldHoldOthersBack(boolean behindAWriter) {
 		Contestant first = process(TestClients::lettuce);
 		Contestant second = process(TestClients::lettuce);
+		Contestant reader = process(TestClients::lettuce);
 		begin(first, second);
-		second.leave();
-		second.contender = second.provider.newShareContender(KEY, Integer.MAX_VALUE, () -> {
+		if (!behindAWriter) {
+			second.leave();
+		}
+		reader.contender = reader.provider.newShareContender(KEY, Integer.MAX_VALUE, () -> {
 			// The lock is only reserved.
 		});
-		assertThat(RedisProcesses.enqueue(second.contender)).isInstanceOf(AttemptResult.Busy.class);
+		assertThat(RedisProcesses.enqueue(reader.contender)).isInstanceOf(AttemptResult.Busy.class);
 		first.release();
-		assertThat(this.admin.get(this.keys.name())).matches("[0-9a-f]{31}[13579bdf]R\\d{16}");
+		String readers = "[0-9a-f]{31}[13579bdf]";
+		assertThat(this.admin.get(this.keys.name()))
+			.matches(behindAWriter ? "[0-9a-f]{31}[02468ace]R\\d{16}" + readers + "\\d{16}" : readers + "R\\d{16}");
 	}
 
 	/**

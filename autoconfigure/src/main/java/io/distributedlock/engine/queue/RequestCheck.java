@@ -106,10 +106,10 @@ public final class RequestCheck {
 		if (shared != null) {
 			throw new LockConfigurationException(LockError.EXCLUSIVE_INSIDE_SHARED,
 					"A nested request wants lock '" + shared + "' " + describe(request.permits())
-							+ ", but the enclosing call holds it in the mode " + outer.mode(shared)
-							+ ", beside more others: it would wait for itself",
+							+ ", but the enclosing call, or an earlier one of its transaction, holds it in the mode "
+							+ outer.mode(shared) + ", which admits more holders: it would wait for itself",
 					"Request it " + describe(request.permits())
-							+ " in the enclosing call, or after that has released it");
+							+ " in the first of these calls, or after the lock was released");
 		}
 		Duration minHold = request.minHold();
 		if (minHold == null) {

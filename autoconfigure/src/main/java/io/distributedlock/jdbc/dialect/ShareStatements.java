@@ -310,10 +310,12 @@ public final class ShareStatements {
 
 	private <T extends @Nullable Object> T inTransaction(Connection connection, Step<T> step) throws SQLException {
 		RowLockStatements session = this.dialect.rowLocks();
+		boolean kept = false;
 		boolean committed = false;
 		connection.setAutoCommit(false);
 		try {
 			session.keep(connection, LONGEST_PAUSE);
+			kept = true;
 			T result = step.run();
 			connection.commit();
 			committed = true;
@@ -324,7 +326,9 @@ public final class ShareStatements {
 				connection.rollback();
 			}
 			connection.setAutoCommit(true);
-			session.restore(connection);
+			if (kept) {
+				session.restore(connection);
+			}
 		}
 	}
 

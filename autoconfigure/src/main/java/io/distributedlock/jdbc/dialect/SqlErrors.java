@@ -133,10 +133,12 @@ public final class SqlErrors {
 	public static LockProviderException translate(SQLException ex, String table, @Nullable Dialect dialect) {
 		LockError error = classify(ex);
 		String problem = switch (error) {
-			case TABLE_MISSING -> "lacks the table '" + table + "' or one of its columns: " + ex.getMessage()
+			case TABLE_MISSING -> "lacks the table '" + table + "', one of its columns, or '" + table
+					+ "_share' for shared locks: " + ex.getMessage()
 					+ ((dialect != null) ? "\nCreate the table with:\n" + dialect.schema() : "");
-			case NOT_PERMITTED -> "denies access to the table '" + table
-					+ "'. Grant SELECT, INSERT, UPDATE and DELETE: " + ex.getMessage();
+			case NOT_PERMITTED -> "denies access to the table '" + table + "', or to '" + table
+					+ "_share' for shared locks, which may be missing. Grant SELECT, INSERT, UPDATE and DELETE: "
+					+ ex.getMessage();
 			case STORE_UNSUITABLE -> "runs with binlog_format=STATEMENT, which allows no writes at READ COMMITTED. "
 					+ "Set binlog_format=ROW or MIXED: " + ex.getMessage();
 			case STORE_TIMEOUT -> "ended a statement after its time-out: " + ex.getMessage();

@@ -14,8 +14,12 @@ local first = string.sub(queue, 1, ID_LENGTH)
 local further = string.sub(queue, ENTRY_LENGTH + 1)
 local again, score = '', 0
 -- A process that does not come back after all is not notified at a shared lock, where the first in
--- the queue holds further shares back.
-if string.sub(ARGV[2], FLAG, FLAG) == '1' and not may_want_share(queue) then
+-- the queue holds further shares back: so there is no entry behind one that may wait for a share.
+local keeps = string.sub(ARGV[2], FLAG, FLAG) == '1'
+for start = 1, keeps and #queue or 0, ENTRY_LENGTH do
+  keeps = keeps and not may_want_share(string.sub(queue, start))
+end
+if keeps then
   -- Later than the creation, by which the process recognises that it has missed its turn.
   score = score_after(string.sub(queue, -SCORE_LENGTH), tonumber(string.sub(value, CREATED_START, CREATED_END)) + 1)
   again = string.sub(ARGV[2], 1, ID_LENGTH) .. score
