@@ -63,7 +63,10 @@ class LockAssertTests {
 		this.locks.executeWithoutResult(request.shared(), (lease) -> {
 			LockAssert.assertHeld(KEY, LockMode.SHARED);
 			assertRefused(() -> LockAssert.assertHeld(KEY, LockMode.EXCLUSIVE),
-					"lock 'orders:42' in the mode EXCLUSIVE");
+					"lock 'orders:42' in the mode EXCLUSIVE, but under [orders:42 in the mode SHARED]");
+			LockAssert.assertHeld("orders", LockMode.SHARED);
+			assertRefused(() -> LockAssert.assertHeld("orders", LockMode.PERMIT),
+					"a lock named 'orders' in the mode PERMIT");
 		});
 		this.locks.executeWithoutResult(request, (lease) -> LockAssert.assertHeld(KEY, LockMode.SHARED));
 	}

@@ -34,6 +34,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.distributedlock.FencingToken;
+import io.distributedlock.LockConfigurationException;
 import io.distributedlock.LockContext;
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
@@ -141,6 +142,22 @@ class LocksInTransactionsTests {
 			locks.forceRelease(this.first);
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::unlock);
 		}));
+	}
+
+	/** It would wait for the share that its own transaction keeps. */
+	@Test
+	void exclusiveCallAfterASharedOneOfTheTransactionIsRefused() {
+		LockRequest request = LockRequest.of(this.first);
+		in(PROPAGATION_REQUIRED, (status) -> {
+			locks.execute(request.shared(), (lease) -> null);
+			assertThatExceptionOfType(LockConfigurationException.class)
+				.isThrownBy(() -> locks.execute(request, (lease) -> null))
+				.withMessageContainingAll("DL-630", "an earlier one of its transaction");
+		});
+		in(PROPAGATION_REQUIRED, (status) -> {
+			locks.execute(request, (lease) -> null);
+			locks.execute(request.shared(), (lease) -> null);
+		});
 	}
 
 	/** The transaction keeps what the call has joined, also after it has returned. */

@@ -35,6 +35,7 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 import io.distributedlock.LockContext;
 import io.distributedlock.LockError;
 import io.distributedlock.LockLostException;
+import io.distributedlock.LockMode;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.OnBusy;
 import io.distributedlock.OnLost;
@@ -340,6 +341,11 @@ class ScheduledLockTests {
 		@Scheduled(cron = "0 0 3 * * *")
 		@DistributedLock(waitTime = "1s")
 		void onEveryNode() {
+		}
+
+		@Scheduled(cron = "0 0 3 * * *")
+		@DistributedLock(mode = LockMode.SHARED)
+		void besideOthers() {
 		}
 
 		@Scheduled(cron = "0 0 3 * * *")
