@@ -133,9 +133,9 @@ public final class SqlErrors {
 	public static LockProviderException translate(SQLException ex, String table, @Nullable Dialect dialect) {
 		LockError error = classify(ex);
 		String problem = switch (error) {
-			case TABLE_MISSING -> "lacks the table '" + table + "', one of its columns, or '" + table
-					+ "_share' for shared locks: " + ex.getMessage()
-					+ ((dialect != null) ? "\nCreate the table with:\n" + dialect.schema() : "");
+			case TABLE_MISSING ->
+				"lacks the table '" + table + "', one of its columns, or '" + table + "_share' for shared locks: "
+						+ ex.getMessage() + ((dialect != null) ? "\nCreate the table with:\n" + dialect.schema() : "");
 			case NOT_PERMITTED -> "denies access to the table '" + table + "', or to '" + table
 					+ "_share' for shared locks, which may be missing. Grant SELECT, INSERT, UPDATE and DELETE: "
 					+ ex.getMessage();
