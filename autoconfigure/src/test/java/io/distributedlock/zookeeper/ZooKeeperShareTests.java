@@ -12,6 +12,7 @@ import java.util.function.Predicate;
 
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.data.Stat;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -53,16 +54,23 @@ class ZooKeeperShareTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-	private final ZooKeeperFixture fixture = new ZooKeeperFixture(TestZooKeeper.connectString(),
-			Duration.ofSeconds(20));
+	/** Another one would remove the containers that the tests leave. */
+	private static final ZooKeeperServerProcess SERVER = ZooKeeperServerProcess.withoutReaper();
+
+	private final ZooKeeperFixture fixture = new ZooKeeperFixture("127.0.0.1:" + SERVER.port(), Duration.ofSeconds(20));
 
 	private final LockKey key = LockKey.of("shares", "7");
 
 	private final String lockNode = this.fixture.path(this.key).lockNode();
 
-	private final ZooKeeperFaults faults = new ZooKeeperFaults(this.fixture);
+	private final ZooKeeperFaults faults = new ZooKeeperFaults(this.fixture, () -> List.of(SERVER), () -> SERVER);
 
 	private final TcpProxy proxy = new TcpProxy(this.faults.servers().get(0));
+
+	@AfterAll
+	static void stop() {
+		SERVER.kill();
+	}
 
 	@AfterEach
 	void close() {
@@ -446,7 +454,7 @@ class ZooKeeperShareTests {
 		}
 
 		private void endSession() {
-			ZooKeeperServerProcess.shared().endSession(this.provider.sessions().present().id());
+			SERVER.endSession(this.provider.sessions().present().id());
 		}
 
 		private LockContender contender(int limit) {
