@@ -135,10 +135,7 @@ final class JdbcContender implements LockContender, NotifiedContender {
 			row = writeAtOnce ? this.table.attempt(attempt, left) : this.table.poll(attempt, left);
 		}
 		catch (RuntimeException | Error ex) {
-			if (this.limit == 0) {
-				// What a share fails on may be the table of shares, which is not checked.
-				this.tableCheck.repeatAfter(ex);
-			}
+			this.tableCheck.repeatAfter(ex);
 			unregister();
 			throw ex;
 		}
