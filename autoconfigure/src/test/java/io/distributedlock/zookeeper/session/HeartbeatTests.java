@@ -91,16 +91,16 @@ class HeartbeatTests {
 	@Test
 	void writeIsProvenByTheFirstThatIsSentAQuarterAfterItsAnswer() {
 		Session quick = TestSessions.unanswered(QUICK);
+		long before = System.nanoTime();
 		heartbeatOf(quick).send();
-		long first = this.node.sentAtNanos;
+		long after = System.nanoTime();
 		this.node.writes.remove().complete(new Stat());
 		long answered = System.nanoTime();
 		CompletableFuture<Stat> second = nextWrite();
 		// The write was answered a moment before.
 		assertThat(this.node.sentAtNanos - answered).isGreaterThan(QUICK.toNanos() / 5);
 		second.complete(new Stat());
-		// The write was recorded a moment after it was begun.
-		assertThat(quick.until() - first).isBetween(proven(QUICK) - Duration.ofSeconds(1).toNanos(), proven(QUICK));
+		assertThat(quick.until() - before).isBetween(proven(QUICK), proven(QUICK) + after - before);
 	}
 
 	private CompletableFuture<Stat> nextWrite() {
@@ -111,27 +111,34 @@ class HeartbeatTests {
 	void lateAnswerIsFollowedByAnotherWriteAndNoLockUntilTheNextProof() {
 		Session slow = TestSessions.unanswered(QUICK);
 		new Heartbeat(slow, this.node::write, this.node::written, System.nanoTime(), this.timer).send();
-		this.node.writes.remove().complete(new Stat());
-		assertThat(slow.isValid()).isTrue();
+		answerUntilValid(slow);
 		CompletableFuture<Stat> late = nextWrite();
 		await().pollDelay(QUICK.dividedBy(2)).until(() -> true);
 		late.complete(new Stat());
 		assertThat(slow.isValid()).isFalse();
 		nextWrite().complete(new Stat());
 		assertThat(slow.isValid()).isFalse();
-		nextWrite().complete(new Stat());
-		assertThat(slow.isValid()).isTrue();
+		answerUntilValid(slow);
+	}
+
+	/** Answers the next write, and more of them if this process stalls meanwhile. */
+	private void answerUntilValid(Session session) {
+		await().until(() -> {
+			nextWrite().complete(new Stat());
+			return session.isValid();
+		});
 	}
 
 	@Test
 	void writeThatWasLostWithItsConnectionIsProvenByTheNextAnswer() {
 		Heartbeat heartbeat = heartbeat(System.nanoTime() - TIMEOUT_NANOS / 2);
+		long before = System.nanoTime();
 		heartbeat.send();
-		long lost = this.node.sentAtNanos;
+		long after = System.nanoTime();
 		this.node.writes.remove().completeExceptionally(new KeeperException.ConnectionLossException());
 		heartbeat.send();
 		this.node.writes.remove().complete(new Stat());
-		assertThat(this.session.until() - lost).isBetween(PROVEN_NANOS - Duration.ofSeconds(1).toNanos(), PROVEN_NANOS);
+		assertThat(this.session.until() - before).isBetween(PROVEN_NANOS, PROVEN_NANOS + after - before);
 	}
 
 	private Heartbeat heartbeatOf(Session quick) {
