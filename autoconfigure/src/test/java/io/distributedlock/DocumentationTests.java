@@ -115,11 +115,15 @@ class DocumentationTests {
 		List<MatchResult> blocks = blocks("docs/getting-started.md");
 		assertThat(blocks.stream().filter((block) -> block.group(1).matches("java|properties")).toList()).hasSize(3)
 			.allSatisfy((block) -> assertThat(words(sources)).contains(words(block.group(2))));
-		String pom = blocks.stream().filter((block) -> block.group(1).equals("xml")).findFirst().orElseThrow().group(2);
+		String pom = block(blocks, "xml");
+		String gradle = block(blocks, "kotlin");
 		assertThat(matches(Pattern.compile("<artifactId>(?!shop|.*-parent)(.*?)</artifactId>"), pom)).hasSize(3)
-			.allSatisfy((artifact) -> assertThat(sources).contains("<artifactId>" + artifact + "</artifactId>"));
+			.allSatisfy((artifact) -> assertThat(sources).contains("<artifactId>" + artifact + "</artifactId>"))
+			.allSatisfy((artifact) -> assertThat(gradle).contains(":" + artifact));
 		assertThat(pom).contains("<version>" + buildProperty("revision") + "</version>",
 				"<version>" + buildProperty("spring-boot.version") + "</version>");
+		assertThat(gradle).contains(":" + buildProperty("revision") + '"',
+				'"' + buildProperty("spring-boot.version") + '"');
 	}
 
 	@Test
@@ -191,6 +195,10 @@ class DocumentationTests {
 			.results()
 			.filter((block) -> block.group(1) != null)
 			.toList();
+	}
+
+	private static String block(List<MatchResult> blocks, String language) {
+		return blocks.stream().filter((block) -> block.group(1).equals(language)).findFirst().orElseThrow().group(2);
 	}
 
 	private static String withoutCode(Path page) throws IOException {
