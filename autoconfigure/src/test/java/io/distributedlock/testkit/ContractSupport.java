@@ -8,6 +8,7 @@ import java.util.concurrent.Executors;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.assertj.core.api.ThrowingConsumer;
 import org.awaitility.Awaitility;
 
@@ -17,6 +18,7 @@ import io.distributedlock.LockLostException;
 import io.distributedlock.LossReason;
 
 import static io.distributedlock.testkit.ContractConstants.PATIENCE;
+import static io.distributedlock.testkit.ContractConstants.TOLERANCE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
@@ -69,6 +71,15 @@ interface ContractSupport {
 		inRounds(fixture().shortestLease(), round);
 	}
 
+	/**
+	 * Tests once more what has failed: a machine that stands still at the wrong moment
+	 * lets a process miss its turn or its time.
+	 * @param round a round, with keys and processes of its own
+	 */
+	default void inTwoRounds(ThrowingCallable round) {
+		inRounds(PATIENCE, (time) -> round.call());
+	}
+
 	/** Returns the limit for events without a promised time in a test with this lease. */
 	static Duration patience(Duration leaseTime) {
 		return PATIENCE.plus(leaseTime.multipliedBy(2));
@@ -105,6 +116,13 @@ interface ContractSupport {
 		await().pollInterval(Duration.ofMillis(5)).atMost(patience(lease.remaining())).until(() -> !lease.isHeld());
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(lease::ensureHeld)
 			.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(LossReason.NOT_HELD));
+	}
+
+	/** Asserts that a wait has ended in time just now, and promises that it is not early. */
+	static void assertWaited(long start, Duration waitTime) {
+		Duration waited = since(start);
+		Rounds.promise(() -> assertThat(waited).isGreaterThanOrEqualTo(waitTime.minusMillis(5)));
+		assertThat(waited).isLessThanOrEqualTo(waitTime.plus(TOLERANCE));
 	}
 
 	/** Asserts for a time that a condition is true, and fails once it is not. */
