@@ -49,7 +49,10 @@ abstract class AbstractContract implements ContractSupport {
 	@Override
 	public final void inRounds(Duration first, ThrowingConsumer<Duration> round) {
 		int before = this.processes.size();
-		Rounds.run(first, round, () -> closeProcesses(before));
+		Rounds.run(first, round, () -> {
+			closeProcesses(before);
+			closeFaults();
+		});
 	}
 
 	/** What a failed round has left running would slow down the next one. */
@@ -59,6 +62,10 @@ abstract class AbstractContract implements ContractSupport {
 		added.forEach((process) -> actions.add(process::close));
 		added.clear();
 		CloseActions.runAll(actions);
+	}
+
+	/** Ends the faults of a round that has failed. */
+	void closeFaults() {
 	}
 
 	@Override

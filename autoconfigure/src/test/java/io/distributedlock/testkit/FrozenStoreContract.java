@@ -45,8 +45,8 @@ interface FrozenStoreContract extends FaultSupport {
 
 	@Test
 	@WholeStore
-	default void callsEndInTimeWhileTheStoreIsFrozen() throws Exception {
-		freezeUnderLoad(Duration.ofSeconds(2));
+	default void callsEndInTimeWhileTheStoreIsFrozen() {
+		inRounds(Duration.ofSeconds(2), this::freezeUnderLoad);
 	}
 
 	@Test
@@ -86,7 +86,9 @@ interface FrozenStoreContract extends FaultSupport {
 			TestThread.pass(time);
 			await().atMost(PATIENCE).until(() -> failed.get() >= FAILED_CALLS);
 		}
-		thawed.set(true);
+		finally {
+			thawed.set(true);
+		}
 		for (TestThread<Void> thread : threads) {
 			thread.result();
 		}
@@ -113,9 +115,11 @@ interface FrozenStoreContract extends FaultSupport {
 			switch (kind) {
 				case 0 -> leases.add(process.locks()
 					.acquire(LockRequest.of(freshKey()).withWaitTime(ONE_SECOND).withLease(LONG_LEASE)));
-				case 1 -> assertThat(
-						StoreCalls.resultOf(process.log().renew(Map.of(grant, LONG_LEASE), ONE_SECOND), ONE_SECOND))
-					.doesNotContainValue(RenewalOutcome.NOT_HELD);
+				case 1 -> {
+					Map<LockGrant, RenewalOutcome> outcomes = StoreCalls
+						.resultOf(process.log().renew(Map.of(grant, LONG_LEASE), ONE_SECOND), ONE_SECOND);
+					Rounds.promise(() -> assertThat(outcomes).doesNotContainValue(RenewalOutcome.NOT_HELD));
+				}
 				default -> {
 					LockLease lease = leases.poll();
 					if (lease != null) {
@@ -132,13 +136,17 @@ interface FrozenStoreContract extends FaultSupport {
 
 	@Test
 	@WholeStore
-	default void frozenStoreFailsTheWaiterInsteadOfReportingBusy() throws Exception {
-		LockKey key = freshKey();
-		process().acquire(key);
-		FaultyProcess waiting = process(proxy());
+	default void frozenStoreFailsTheWaiterInsteadOfReportingBusy() {
 		// Long enough for another attempt after the store froze, even on a loaded
 		// machine.
 		Duration wait = TimeBounds.withLoad(fixture().pollBound().multipliedBy(2).plusMillis(500));
+		inRounds(wait, this::assertFrozenStoreFailsTheWaiter);
+	}
+
+	private void assertFrozenStoreFailsTheWaiter(Duration wait) throws Exception {
+		LockKey key = freshKey();
+		process().acquire(key);
+		FaultyProcess waiting = process(proxy());
 		TestThread<LockLease> waiter = TestThread
 			.start(() -> waiting.locks().acquire(LockRequest.of(key).withWaitTime(wait)));
 		long started = System.nanoTime();
@@ -152,7 +160,11 @@ interface FrozenStoreContract extends FaultSupport {
 
 	@Test
 	@WholeStore
-	default void shutdownRefusesWaitersWhileTheStoreIsFrozen() throws Exception {
+	default void shutdownRefusesWaitersWhileTheStoreIsFrozen() {
+		inTwoRounds(this::assertShutdownRefusesWaiters);
+	}
+
+	private void assertShutdownRefusesWaiters() throws Exception {
 		LockKey key = freshKey();
 		process().acquire(key);
 		FaultyProcess waiting = process(proxy());
@@ -183,7 +195,18 @@ interface FrozenStoreContract extends FaultSupport {
 	@Test
 	@WholeStore
 	default void lossIsReportedByTheDeadlineWhileTheStoreIsFrozen() {
-		CountDownLatch blocked = new CountDownLatch(1);
+		inRounds(TimeBounds.withLoad(900), (leaseTime) -> {
+			CountDownLatch blocked = new CountDownLatch(1);
+			try {
+				assertLossIsReportedByTheDeadline(leaseTime, blocked);
+			}
+			finally {
+				blocked.countDown();
+			}
+		});
+	}
+
+	private void assertLossIsReportedByTheDeadline(Duration leaseTime, CountDownLatch blocked) {
 		Queue<LossReason> reasons = new ConcurrentLinkedQueue<>();
 		FaultyProcess process = process(proxy());
 		LockTemplate locks = process.process().locks(new LockRecorder() {
@@ -198,14 +221,13 @@ interface FrozenStoreContract extends FaultSupport {
 			}
 
 		});
-		Duration lease = TimeBounds.withLoad(900);
 		List<LockLease> leases = new ArrayList<>();
 		for (int number = 0; number < 3; number++) {
-			leases.add(FaultSupport.acquired(locks, LockRequest.of(freshKey()).withLease(lease)));
+			leases.add(FaultSupport.acquired(locks, LockRequest.of(freshKey()).withLease(leaseTime)));
 		}
 		try (Fault frozen = faults().freeze()) {
 			await().pollInterval(Duration.ofMillis(5))
-				.atMost(lease.plus(TOLERANCE))
+				.atMost(leaseTime.plus(TOLERANCE))
 				.until(() -> leases.stream().noneMatch(LockLease::isHeld));
 			await().atMost(TimeBounds.withLoad(ONE_SECOND)).until(() -> reasons.size() == 3);
 			assertThat(reasons).containsOnly(LossReason.EXPIRED);

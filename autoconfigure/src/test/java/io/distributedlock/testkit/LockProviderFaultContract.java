@@ -52,6 +52,20 @@ public abstract class LockProviderFaultContract extends AbstractContract impleme
 	}
 
 	@Override
+	final void closeFaults() {
+		for (TcpProxy proxy : this.proxies) {
+			try {
+				proxy.close();
+			}
+			catch (AssertionError ex) {
+				// The round has failed before its fault had an effect.
+				continue;
+			}
+		}
+		this.proxies.clear();
+	}
+
+	@Override
 	public final StoreFaults faults() {
 		return fixture().faults()
 			.orElseThrow(() -> new AssertionError("The fixture returns no faults: implement faults()"));

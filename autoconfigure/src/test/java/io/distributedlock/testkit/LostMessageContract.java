@@ -6,6 +6,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 
 import org.junit.jupiter.api.Test;
 
@@ -36,6 +37,10 @@ interface LostMessageContract extends FaultSupport {
 
 	@Test
 	default void acquireFailsAndIsReleasedWhenItsReplyIsLost() {
+		inTwoRounds(this::assertAcquireWithoutReplyIsReleased);
+	}
+
+	private void assertAcquireWithoutReplyIsReleased() {
 		LockKey key = freshKey();
 		TcpProxy proxy = proxy();
 		FaultyProcess process = process(proxy);
@@ -52,43 +57,22 @@ interface LostMessageContract extends FaultSupport {
 
 	@Test
 	default void lostReplyToAReleaseFreesTheLockAndKeepsTheResult() {
-		LockKey key = freshKey();
-		TcpProxy proxy = proxy();
-		FaultyProcess process = process(proxy);
-		proxy.onReplyTo(faults().packet(Command.RELEASE, key), Effect.BLACK_HOLE).once();
-		assertReleased(process, key, LostMessageContract::execute);
+		assertReleased(true, LostMessageContract::execute);
 	}
 
 	@Test
 	default void lostReplyToAnAsyncReleaseFreesTheLockAndKeepsTheResult() {
-		LockKey key = freshKey();
-		TcpProxy proxy = proxy();
-		FaultyProcess process = process(proxy);
-		proxy.onReplyTo(faults().packet(Command.RELEASE, key), Effect.BLACK_HOLE).once();
-		assertReleased(process, key, LostMessageContract::executeAsync);
+		assertReleased(true, LostMessageContract::executeAsync);
 	}
 
 	@Test
 	default void asyncReleaseIsRetriedAfterItsRequestIsLost() {
-		LockKey key = freshKey();
-		TcpProxy proxy = proxy();
-		FaultyProcess process = process(proxy);
-		proxy.onRequest(faults().packet(Command.RELEASE, key), Effect.BLACK_HOLE).once();
-		assertReleased(process, key, LostMessageContract::closeAsync);
+		assertReleased(false, LostMessageContract::closeAsync);
 	}
 
 	@Test
 	default void releaseIsRetriedAfterItsRequestIsLost() {
-		LockKey key = freshKey();
-		TcpProxy proxy = proxy();
-		FaultyProcess process = process(proxy);
-		proxy.onRequest(faults().packet(Command.RELEASE, key), Effect.BLACK_HOLE).once();
-		assertReleased(process, key, LostMessageContract::execute);
-		await().atMost(CLEANUP_LIMIT)
-			.until(() -> process.log()
-				.outcomes(Kind.RELEASE)
-				.stream()
-				.anyMatch((outcome) -> outcome != ReleaseOutcome.UNKNOWN));
+		assertReleased(false, LostMessageContract::execute);
 	}
 
 	private static String execute(LockTemplate locks, LockRequest request, Runnable ended) {
@@ -111,6 +95,24 @@ interface LostMessageContract extends FaultSupport {
 		ended.run();
 		lease.closeAsync().orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join();
 		return "result";
+	}
+
+	private void assertReleased(boolean reply, LockedWork work) {
+		inTwoRounds(() -> {
+			LockKey key = freshKey();
+			TcpProxy proxy = proxy();
+			FaultyProcess process = process(proxy);
+			Predicate<byte[]> release = faults().packet(Command.RELEASE, key);
+			(reply ? proxy.onReplyTo(release, Effect.BLACK_HOLE) : proxy.onRequest(release, Effect.BLACK_HOLE)).once();
+			assertReleased(process, key, work);
+			if (!reply) {
+				await().atMost(CLEANUP_LIMIT)
+					.until(() -> process.log()
+						.outcomes(Kind.RELEASE)
+						.stream()
+						.anyMatch((outcome) -> outcome != ReleaseOutcome.UNKNOWN));
+			}
+		});
 	}
 
 	private void assertReleased(FaultyProcess process, LockKey key, LockedWork work) {
@@ -144,8 +146,11 @@ interface LostMessageContract extends FaultSupport {
 	}
 
 	private void assertRenewed(boolean reply) {
+		inRounds(shortLease(), (leaseTime) -> assertRenewed(reply, leaseTime));
+	}
+
+	private void assertRenewed(boolean reply, Duration leaseTime) {
 		LockKey key = freshKey();
-		Duration leaseTime = shortLease();
 		TcpProxy proxy = proxy();
 		FaultyProcess process = process(proxy);
 		ContractProcess rival = process();
@@ -153,7 +158,9 @@ interface LostMessageContract extends FaultSupport {
 				: proxy.onRequest(faults().packet(Command.RENEWAL, key), Effect.BLACK_HOLE).once();
 		try (LockLease lease = FaultSupport.acquired(process.locks(), LockRequest.of(key).withLease(leaseTime))) {
 			await().atMost(PATIENCE).until(() -> fault.hits() == 1);
-			await().during(leaseTime).atMost(leaseTime.plus(PATIENCE)).until(() -> lease.isHeld() && rival.isBusy(key));
+			await().during(leaseTime)
+				.atMost(leaseTime.plus(PATIENCE))
+				.until(() -> ContractSupport.isHeldAlone(lease, rival, key));
 		}
 		assertThat(process.log().longest(Kind.RENEWAL)).isLessThanOrEqualTo(leaseTime.dividedBy(6).plus(TOLERANCE));
 		assertStoreIsEmpty();
@@ -161,8 +168,11 @@ interface LostMessageContract extends FaultSupport {
 
 	@Test
 	default void lateAcquireAfterItsReleaseEndsWithinOneLease() {
+		inRounds(Duration.ofSeconds(2), this::assertLateAcquireEnds);
+	}
+
+	private void assertLateAcquireEnds(Duration leaseTime) {
 		LockKey key = freshKey();
-		Duration leaseTime = Duration.ofSeconds(2);
 		TcpProxy proxy = proxy();
 		FaultyProcess process = process(proxy);
 		WireFault fault = proxy.onRequest(faults().packet(Command.ACQUIRE, key), Effect.HOLD).once();

@@ -33,7 +33,10 @@ interface StoreStateContract extends FaultSupport {
 
 	@Test
 	default void lockedEntryDoesNotPreventOtherRenewals() {
-		Duration leaseTime = TimeBounds.withLoad(2000);
+		inRounds(TimeBounds.withLoad(2000), this::assertOthersAreRenewedBesideALockedEntry);
+	}
+
+	private void assertOthersAreRenewedBesideALockedEntry(Duration leaseTime) {
 		FaultyProcess process = process(proxy());
 		List<LockKey> keys = new ArrayList<>();
 		List<LockLease> leases = new ArrayList<>();
@@ -59,7 +62,10 @@ interface StoreStateContract extends FaultSupport {
 
 	@Test
 	default void entryThatStaysLockedIsLostAlone() {
-		Duration leaseTime = TimeBounds.withLoad(1500);
+		inRounds(TimeBounds.withLoad(1500), this::assertLockedEntryIsLostAlone);
+	}
+
+	private void assertLockedEntryIsLostAlone(Duration leaseTime) {
 		FaultyProcess process = process(proxy());
 		LockKey key = freshKey();
 		LockLease locked = FaultSupport.acquired(process.locks(), LockRequest.of(key).withLease(leaseTime));
@@ -75,7 +81,10 @@ interface StoreStateContract extends FaultSupport {
 
 	@Test
 	default void entryThatTheStoreRefusesToRenewIsLostAlone() {
-		Duration leaseTime = TimeBounds.withLoad(1500);
+		inRounds(TimeBounds.withLoad(1500), this::assertRefusedEntryIsLostAlone);
+	}
+
+	private void assertRefusedEntryIsLostAlone(Duration leaseTime) {
 		FaultyProcess process = process(proxy());
 		List<LockLease> others = new ArrayList<>();
 		LockKey key = freshKey();
@@ -97,7 +106,11 @@ interface StoreStateContract extends FaultSupport {
 	}
 
 	@Test
-	default void waiterAcquiresAnExpiredLockWithinOnePoll() throws Exception {
+	default void waiterAcquiresAnExpiredLockWithinOnePoll() {
+		inTwoRounds(this::assertExpiredLockIsAcquiredWithinOnePoll);
+	}
+
+	private void assertExpiredLockIsAcquiredWithinOnePoll() throws Exception {
 		LockKey key = freshKey();
 		process().acquire(key, LONG_LEASE);
 		ContractProcess waiting = process();
@@ -139,7 +152,11 @@ interface StoreStateContract extends FaultSupport {
 	}
 
 	@Test
-	default void unreachableFirstWaiterIsSkippedAfterTheGrace() throws Exception {
+	default void unreachableFirstWaiterIsSkippedAfterTheGrace() {
+		inTwoRounds(this::assertUnreachableWaiterIsSkipped);
+	}
+
+	private void assertUnreachableWaiterIsSkipped() throws Exception {
 		LockKey key = freshKey();
 		ContractProcess holder = process();
 		LockGrant grant = holder.acquire(key);
@@ -170,14 +187,16 @@ interface StoreStateContract extends FaultSupport {
 
 	@Test
 	default void grantThatArrivesAfterItsLeaseIsReleased() {
-		LockKey key = freshKey();
-		TcpProxy proxy = proxy();
-		FaultyProcess process = process(proxy);
-		proxy.onReplyTo(faults().packet(Command.ACQUIRE, key), Effect.DELAY).by(Duration.ofMillis(700)).once();
-		FaultSupport.assertStoreFails(Duration.ZERO, () -> process.locks()
-			.acquire(LockRequest.of(key).withWaitTime(Duration.ZERO).withLease(Duration.ofMillis(500))));
-		assertThat(process.log().outcomes(Kind.RENEWAL)).isEmpty();
-		assertStoreIsEmpty();
+		inTwoRounds(() -> {
+			LockKey key = freshKey();
+			TcpProxy proxy = proxy();
+			FaultyProcess process = process(proxy);
+			proxy.onReplyTo(faults().packet(Command.ACQUIRE, key), Effect.DELAY).by(Duration.ofMillis(700)).once();
+			FaultSupport.assertStoreFails(Duration.ZERO, () -> process.locks()
+				.acquire(LockRequest.of(key).withWaitTime(Duration.ZERO).withLease(Duration.ofMillis(500))));
+			assertThat(process.log().outcomes(Kind.RENEWAL)).isEmpty();
+			assertStoreIsEmpty();
+		});
 	}
 
 }
