@@ -2,8 +2,6 @@ package io.distributedlock.engine;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -13,20 +11,18 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.distributedlock.LockKey;
-import io.distributedlock.LockLease;
 import io.distributedlock.LockRequest;
+import io.distributedlock.engine.event.LockEventPublisher;
 import io.distributedlock.engine.grant.LockSettings;
+import io.distributedlock.engine.queue.RunningRequest;
 import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.local.LocalStore;
 import io.distributedlock.provider.LockTimer;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 @ExtendWith(OutputCaptureExtension.class)
 class EngineWarningTests {
-
-	private static final Duration PATIENCE = Duration.ofMinutes(1);
 
 	private static final LockRequest A = LockRequest.of(LockKey.of("a", "1"));
 
@@ -75,21 +71,21 @@ class EngineWarningTests {
 	/** The hold that counts begins with the last key. */
 	@Test
 	void timeInWhichAKeyWaitsForOthersIsNotSuspected(CapturedOutput output) {
+		ManualEnvironment environment = new ManualEnvironment();
+		LockEngine engine = new LockEngine(new LocalLockProvider(), LockSettings.defaults(), environment,
+				new LockEventPublisher(environment, List.of(), List.of()), EnclosingTransaction.NONE, () -> {
+				});
 		LockKey busy = LockKey.of("zebra");
-		LockLease holder = this.locks.acquire(LockRequest.of(busy));
-		List<CompletableFuture<Void>> users = IntStream.range(0, 20)
-			.mapToObj((number) -> LockRequest.ofAll(List.of(LockKey.of("a", String.valueOf(number)), busy)))
-			.map((request) -> request.withLease(Duration.ofSeconds(1)).withoutRenewal().withWaitTime(PATIENCE))
-			.map((request) -> this.locks.acquireAsync(request).thenAccept(LockLease::close))
-			.toList();
-		await().atMost(PATIENCE)
-			.until(() -> this.locks.snapshot()
-				.held()
-				.stream()
-				.filter((held) -> held.key().name().equals("a") && held.heldFor().toMillis() > 900)
-				.count() == 20);
-		holder.close();
-		users.forEach(CompletableFuture::join);
+		ManualRequester holder = new ManualRequester(engine, LockRequest.of(busy), true);
+		assertThat(holder.step()).isTrue();
+		LockRequest both = BRIEF.withKeys(List.of(LockKey.of("a"), busy)).withoutRenewal();
+		RunningRequest waiting = engine.request(both.keys(), both, holder);
+		assertThat(waiting.step()).isEqualTo(RunningRequest.Progress.WAIT);
+		environment.advance(Duration.ofSeconds(9).toNanos());
+		holder.release();
+		assertThat(waiting.step()).isEqualTo(RunningRequest.Progress.ACQUIRED);
+		waiting.lease().close();
+		environment.runTasks();
 		assertThat(warnings(output, "DL-625")).isEmpty();
 	}
 

@@ -23,6 +23,7 @@ import io.distributedlock.provider.AcquireOutcome;
 import io.distributedlock.provider.LockObserver;
 import io.distributedlock.provider.LockTimer;
 import io.distributedlock.provider.ObservedEvents;
+import io.distributedlock.provider.RenewalOutcome;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -55,6 +56,11 @@ class LockEngineEndTests {
 				LockEngineEndTests.this.outcomes.add(key + " " + outcome);
 			}
 
+			@Override
+			public void onRenewal(LockKey key, RenewalOutcome outcome) {
+				LockEngineEndTests.this.outcomes.add(key + " " + outcome);
+			}
+
 		};
 		return new LockTemplate(provider, LockSettings.defaults(), this.timer, List.of(observer), List.of());
 	}
@@ -72,8 +78,9 @@ class LockEngineEndTests {
 		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> this.locks.acquire(LockRequest.of(KEY)))
 			.satisfies((ex) -> assertThat(ex.error()).isEqualTo(LockError.SHUTTING_DOWN));
 		this.locks.start();
-		try (LockLease lease = this.locks.acquire(LockRequest.of(KEY).withLease(Duration.ofSeconds(3)))) {
-			await().during(Duration.ofSeconds(4)).until(lease::isHeld);
+		try (LockLease lease = this.locks.acquire(LockRequest.of(KEY).withLease(Duration.ofSeconds(9)))) {
+			await().until(() -> this.outcomes.contains(KEY + " RENEWED"));
+			assertThat(lease.isHeld()).isTrue();
 		}
 	}
 

@@ -47,7 +47,8 @@ class NotifiedAttemptTests {
 		List<Thread> senders = new CopyOnWriteArrayList<>();
 		provider.onAttempt = (answer) -> {
 			senders.add(Thread.currentThread());
-			return answer;
+			// No poll of the waiter comes before the notification.
+			return (answer instanceof AttemptResult.Busy) ? new AttemptResult.Busy(TIMEOUT, null) : answer;
 		};
 		LockContender other = provider.store.newContender(KEY, () -> {
 		});
