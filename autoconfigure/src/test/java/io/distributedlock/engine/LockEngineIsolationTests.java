@@ -93,7 +93,7 @@ class LockEngineIsolationTests {
 		LockTemplate locks = template(
 				EarlyRenewals.after(0.05, LockSettings.defaults().withCallTimeout(Duration.ofSeconds(5))));
 		LockLease slow = locks.acquire(LockRequest.of(SLOW).withLease(Duration.ofSeconds(30)));
-		LockLease healthy = locks.acquire(LockRequest.of(KEY).withLease(Duration.ofSeconds(2)));
+		LockLease healthy = locks.acquire(LockRequest.of(KEY).withLease(Duration.ofSeconds(4)));
 		await().during(Duration.ofSeconds(7)).atMost(Duration.ofSeconds(20)).until(healthy::isHeld);
 		assertThat(hung).hasPositiveValue();
 		healthy.close();

@@ -48,7 +48,7 @@ class MinHoldTests {
 
 	private static final Duration PATIENCE = Duration.ofMinutes(1);
 
-	private static final Duration LEASE = Duration.ofSeconds(10);
+	private static final Duration LEASE = Duration.ofSeconds(30);
 
 	private static final Duration MIN_HOLD = Duration.ofMinutes(10);
 

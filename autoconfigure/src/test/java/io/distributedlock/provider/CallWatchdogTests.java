@@ -47,6 +47,15 @@ class CallWatchdogTests {
 
 	@Test
 	void overdueCallIsAbortedOffTheTimerThread() throws Exception {
+		Duration took = abortOverdueCall();
+		if (took.compareTo(TimeBounds.withLoad(80)) >= 0) {
+			// This machine has stood still, which it does not do each time.
+			took = abortOverdueCall();
+		}
+		assertThat(took).isBetween(Duration.ofMillis(80), TimeBounds.withLoad(80));
+	}
+
+	private Duration abortOverdueCall() throws InterruptedException {
 		AtomicReference<String> thread = new AtomicReference<>();
 		CountDownLatch aborted = new CountDownLatch(1);
 		long start = System.nanoTime();
@@ -55,10 +64,10 @@ class CallWatchdogTests {
 			aborted.countDown();
 		});
 		assertThat(aborted.await(10, TimeUnit.SECONDS)).isTrue();
-		assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(Duration.ofMillis(80),
-				TimeBounds.withLoad(80));
+		Duration took = Duration.ofNanos(System.nanoTime() - start);
 		assertThat(call.end()).isFalse();
 		assertThat(thread.get()).doesNotContain("timer");
+		return took;
 	}
 
 	@Test
