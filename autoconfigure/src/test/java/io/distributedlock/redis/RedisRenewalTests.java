@@ -98,9 +98,9 @@ class RedisRenewalTests {
 
 	@Test
 	void partWithoutAnAnswerTakesNoOtherAlong() {
+		this.executor.replies = 1;
 		StoreCall<Map<LockGrant, RenewalOutcome>> call = renewal(true).renew(Map.of(grant(3), LEASE, grant(4), LEASE),
 				Duration.ofMillis(500));
-		this.executor.operations.get(0).reply(renewed());
 		await().until(call::isDone);
 		assertThat(call.result()).hasSize(1).containsValue(RenewalOutcome.RENEWED);
 	}
@@ -142,6 +142,9 @@ class RedisRenewalTests {
 
 		private final Map<Integer, Object> nodes = new HashMap<>();
 
+		/** How many of the first operations are replied to at once. */
+		private int replies;
+
 		@Override
 		public boolean isBlocking() {
 			return false;
@@ -150,6 +153,9 @@ class RedisRenewalTests {
 		@Override
 		public void run(ScriptCall call, CallKind kind, Deadline deadline, ReplyHandler<?> operation) {
 			this.operations.add(operation);
+			if (this.operations.size() <= this.replies) {
+				operation.reply(renewed());
+			}
 		}
 
 		@Override
