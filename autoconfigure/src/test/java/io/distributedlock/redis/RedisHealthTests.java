@@ -1,6 +1,7 @@
 package io.distributedlock.redis;
 
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -41,15 +42,21 @@ class RedisHealthTests {
 		return new LockHealthIndicator(new ManagedProvider("redis", provider, template, null), CALL_TIMEOUT);
 	}
 
-	private static void awaitStatus(LockHealthIndicator indicator, Status status) {
-		await().atMost(Duration.ofMinutes(1)).until(() -> indicator.health().getStatus(), status::equals);
+	private static Health awaitStatus(LockHealthIndicator indicator, Status status) {
+		return await().atMost(Duration.ofMinutes(1))
+			.until(() -> indicator.health(), (health) -> health.getStatus().equals(status));
 	}
 
+	/** Asks again after a stall of this machine: a call without a bound is late each time. */
 	private static Health boundedHealth(LockHealthIndicator indicator) {
-		long begin = System.nanoTime();
-		Health health = indicator.health();
-		assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThanOrEqualTo(TimeBounds.withLoad(CALL_TIMEOUT));
-		return health;
+		AtomicReference<Health> health = new AtomicReference<>();
+		await().pollDelay(Duration.ZERO).atMost(Duration.ofMinutes(1)).untilAsserted(() -> {
+			long begin = System.nanoTime();
+			health.set(indicator.health());
+			assertThat(Duration.ofNanos(System.nanoTime() - begin))
+				.isLessThanOrEqualTo(TimeBounds.withLoad(CALL_TIMEOUT));
+		});
+		return health.get();
 	}
 
 	@ParameterizedTest(name = "{0}")
@@ -80,8 +87,7 @@ class RedisHealthTests {
 		awaitStatus(indicator, Status.UP);
 		try (Jedis admin = server.admin()) {
 			admin.replicaof("127.0.0.1", TestRedis.port());
-			awaitStatus(indicator, Status.OUT_OF_SERVICE);
-			assertThat(indicator.health().getDetails()).containsEntry("errorId", "DL-311");
+			assertThat(awaitStatus(indicator, Status.OUT_OF_SERVICE).getDetails()).containsEntry("errorId", "DL-311");
 			admin.replicaofNoOne();
 			awaitStatus(indicator, Status.UP);
 		}
@@ -95,8 +101,7 @@ class RedisHealthTests {
 		awaitStatus(indicator, Status.UP);
 		try (Jedis admin = server.admin()) {
 			admin.configSet("maxmemory", "1");
-			awaitStatus(indicator, Status.OUT_OF_SERVICE);
-			assertThat(indicator.health().getDetails()).containsEntry("errorId", "DL-311");
+			assertThat(awaitStatus(indicator, Status.OUT_OF_SERVICE).getDetails()).containsEntry("errorId", "DL-311");
 			admin.configSet("maxmemory", "0");
 			awaitStatus(indicator, Status.UP);
 		}
