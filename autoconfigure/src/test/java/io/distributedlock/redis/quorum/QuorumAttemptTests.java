@@ -164,10 +164,12 @@ class QuorumAttemptTests {
 		third.latest().onReply(NOTHING);
 		PendingNodeReleases pending = this.quorum.pending(third);
 		assertThat(pending.size()).isEqualTo(1);
-		await().until(() -> third.scripts.size() == 3);
+		// A machine that stalls sends it once more meanwhile.
+		await().until(() -> third.scripts.size() > 2);
 		third.latest().onReply(NOTHING);
 		assertThat(pending.size()).isEqualTo(1);
-		await().until(() -> third.scripts.size() == 4);
+		int sent = third.scripts.size();
+		await().until(() -> third.scripts.size() > sent);
 		third.latest().onReply(DONE);
 		assertThat(pending.size()).isZero();
 		assertThat(this.quorum.partialGrants()).isZero();
