@@ -17,6 +17,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
+import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.engine.LockTemplate;
@@ -40,12 +41,12 @@ class RedisClusterFrozenNodeTests {
 
 	/** Short, but longer than the allowance for a loaded machine. */
 	Duration lease() {
-		return Duration.ofSeconds(2);
+		return Duration.ofSeconds(3);
 	}
 
-	/** How long the master is frozen. */
+	/** How long the master is frozen: for longer than a lease. */
 	Duration duration() {
-		return lease().multipliedBy(2);
+		return lease().plusSeconds(1);
 	}
 
 	@ParameterizedTest(name = "{0}")
@@ -73,11 +74,22 @@ class RedisClusterFrozenNodeTests {
 			}
 			long end = System.nanoTime() + duration().toNanos();
 			int meanwhile = 0;
+			int failures = 0;
 			while (System.nanoTime() < end) {
-				locks.acquire(LockRequest.of(elsewhere).withWaitTime(NO_WAIT)).close();
-				meanwhile += asking.stream().noneMatch(CompletableFuture::isDone) ? 1 : 0;
+				try {
+					locks.acquire(LockRequest.of(elsewhere).withWaitTime(NO_WAIT)).close();
+					meanwhile += asking.stream().noneMatch(CompletableFuture::isDone) ? 1 : 0;
+				}
+				catch (LockNotAcquiredException ex) {
+					// What a failure has left unclear is being released.
+				}
+				catch (LockProviderException ex) {
+					failures++;
+				}
 				kept.ensureHeld();
 			}
+			// A call fails that a stall of the machine makes too long.
+			assertThat(failures).as("failures of other nodes").isLessThan(3);
 			assertThat(meanwhile).as("answers of other nodes while the frozen one was asked").isGreaterThan(3);
 			for (CompletableFuture<Void> one : asking) {
 				one.get(10, TimeUnit.SECONDS);
