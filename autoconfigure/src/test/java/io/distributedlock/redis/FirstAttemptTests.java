@@ -189,7 +189,7 @@ class FirstAttemptTests {
 	@MethodSource(CLIENTS)
 	void eachNodeThatEvictsKeysIsWarnedOfOnce(String name, Function<RedisConfiguration, RedisConnectionFactory> client,
 			CapturedOutput output) {
-		TestCluster cluster = this.processes.closing(new TestCluster(0));
+		TestCluster cluster = this.processes.closing(new TestCluster(0, "--cluster-node-timeout", "60000"));
 		List<RedisServer> evicting = cluster.masters().subList(1, 3);
 		evicting.forEach(FirstAttemptTests::evict);
 		RedisLockProvider provider = this.processes.provider(client.apply(cluster.configuration()));
