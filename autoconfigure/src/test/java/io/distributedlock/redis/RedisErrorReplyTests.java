@@ -17,8 +17,8 @@ import io.distributedlock.LockLease;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.engine.LockTemplate;
+import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.redis.script.RedisErrors;
-import io.distributedlock.testkit.TimeBounds;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -30,7 +30,13 @@ import static org.awaitility.Awaitility.await;
 @Tag("full")
 class RedisErrorReplyTests extends AbstractRedisErrorReplyTests {
 
-	private static final Duration LEASE = TimeBounds.withLoad(Duration.ofMillis(1500));
+	/** Outlasts a stall of the machine. */
+	private static final Duration LEASE = Duration.ofSeconds(4);
+
+	/** For this time a lock is only held if it is renewed. */
+	private static final Duration LONGER = LEASE.plusSeconds(1);
+
+	private static final LockSettings SETTINGS = LockSettings.defaults().withCallTimeout(RedisProcesses.TIMEOUT);
 
 	RedisErrorReplyTests() {
 		super(TestRedis.server());
@@ -39,14 +45,14 @@ class RedisErrorReplyTests extends AbstractRedisErrorReplyTests {
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("io.distributedlock.redis.TestClients#all")
 	void locksAreRenewedWhileTheMemoryIsFull(String name, Function<RedisConfiguration, RedisConnectionFactory> client) {
-		LockTemplate locks = this.processes.locks(connect(client));
+		LockTemplate locks = this.processes.locks(this.processes.provider(connect(client)), SETTINGS);
 		try (LockLease lease = locks.acquire(LockRequest.of(KEY).withLease(LEASE))) {
 			this.admin.configSet("maxmemory", "1");
 			assertThatExceptionOfType(LockProviderException.class)
 				.isThrownBy(() -> locks.acquire(LockRequest.of(OTHER).withWaitTime(Duration.ZERO)))
 				.withMessageContaining("OOM");
 			assertThat(locks.tryAcquire(LockRequest.of(KEY).withWaitTime(Duration.ofMillis(100)))).isNull();
-			await().during(LEASE.multipliedBy(2)).until(lease::isHeld);
+			await().during(LONGER).until(lease::isHeld);
 		}
 		finally {
 			this.admin.configSet("maxmemory", "0");
@@ -57,8 +63,8 @@ class RedisErrorReplyTests extends AbstractRedisErrorReplyTests {
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("io.distributedlock.redis.TestClients#all")
 	void flushedScriptsAreSentAgain(String name, Function<RedisConfiguration, RedisConnectionFactory> client) {
-		LockTemplate locks = this.processes.locks(connect(client));
-		long end = System.nanoTime() + LEASE.multipliedBy(2).toNanos();
+		LockTemplate locks = this.processes.locks(this.processes.provider(connect(client)), SETTINGS);
+		long end = System.nanoTime() + LONGER.toNanos();
 		Thread flushing = new Thread(() -> {
 			try (Jedis other = this.server.admin()) {
 				while (System.nanoTime() < end) {

@@ -276,11 +276,13 @@ class RedisShareTests {
 	@Tag("full")
 	void shareOfAProcessThatIsCutOffEndsAlone() {
 		Duration leaseTime = TimeBounds.withLoad(1000);
-		LockRequest request = LockRequest.of(KEY).shared().withLease(leaseTime);
+		LockRequest request = LockRequest.of(KEY).shared();
 		TcpProxy proxy = this.processes.closing(new TcpProxy(List.of(TestRedis.server().address())));
-		LockLease cutOff = this.processes.locks(TestRedis.lettuce(proxy.port())).acquire(request);
+		LockLease cutOff = this.processes.locks(TestRedis.lettuce(proxy.port())).acquire(request.withLease(leaseTime));
 		RedisLockProvider writer = process();
-		try (LockLease kept = this.processes.locks(TestRedis.lettuce(TestRedis.port())).acquire(request);
+		// Has to be renewed too, and outlasts a stall of this machine.
+		try (LockLease kept = this.processes.locks(TestRedis.lettuce(TestRedis.port()))
+			.acquire(request.withLease(leaseTime.plusMillis(1500)));
 				WireFault silence = proxy.blackHole()) {
 			await().atMost(PATIENCE).until(() -> !cutOff.isHeld());
 			await().during(leaseTime)

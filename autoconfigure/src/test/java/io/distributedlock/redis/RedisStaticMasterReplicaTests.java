@@ -32,6 +32,7 @@ import io.distributedlock.LockLease;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.engine.LockTemplate;
+import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.provider.LockGrant;
 import io.distributedlock.provider.ReleaseOutcome;
 import io.distributedlock.provider.RenewalOutcome;
@@ -103,8 +104,9 @@ class RedisStaticMasterReplicaTests {
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void waitingProcessesPollWithOneWarning(boolean shared, CapturedOutput output) throws Exception {
-		LockTemplate holder = this.processes.locks(factory(shared));
-		LockTemplate waiter = this.processes.locks(factory(shared));
+		LockSettings settings = LockSettings.defaults().withCallTimeout(RedisProcesses.TIMEOUT);
+		LockTemplate holder = this.processes.locks(this.processes.provider(factory(shared)), settings);
+		LockTemplate waiter = this.processes.locks(this.processes.provider(factory(shared)), settings);
 		for (int round = 0; round < 2; round++) {
 			LockLease held = holder.acquire(REQUEST);
 			CompletableFuture<LockLease> waiting = waiter.acquireAsync(REQUEST);
