@@ -5,6 +5,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -58,13 +59,15 @@ class HolderDeathTests {
 	@ParameterizedTest
 	@CsvSource({ "H2, false", "POSTGRESQL, true" })
 	void killedHolderIsFollowedWithinItsRemainingLease(Database database, boolean renewed) {
-		// A machine that stalls is late, but not each time.
-		await().pollDelay(Duration.ZERO)
-			.atMost(Duration.ofSeconds(100))
-			.untilAsserted(() -> assertFollowedInTime(database, renewed));
+		awaitInTime(() -> isFollowedInTime(database, renewed));
 	}
 
-	private void assertFollowedInTime(Database database, boolean renewed) {
+	/** A machine that stalls is late, but not in each round. */
+	private static void awaitInTime(Callable<Boolean> round) {
+		await().pollDelay(Duration.ZERO).atMost(Duration.ofSeconds(100)).until(round);
+	}
+
+	private boolean isFollowedInTime(Database database, boolean renewed) {
 		Endpoint endpoint = Endpoint.create(database);
 		LockRows rows = new LockRows(endpoint);
 		LockProcess holder = process(endpoint, endpoint);
@@ -77,39 +80,45 @@ class HolderDeathTests {
 			Object granted = rows.all().get(0).get("expires_at");
 			await().until(() -> !granted.equals(rows.all().get(0).get("expires_at")));
 		}
+		Object owner = rows.all().get(0).get("owner");
 		holder.kill();
 		long killed = System.nanoTime();
 		Duration remaining = rows.remaining();
+		boolean held = owner.equals(rows.all().get(0).get("owner"));
 		Acquired second = Acquired.parse(waiter.answer());
 		Duration took = Duration.ofNanos(second.at() - killed);
 		logger.info(database + ": killed with " + remaining.toMillis() + " ms of lease left, followed after "
 				+ took.toMillis() + " ms");
-		assertThat(remaining).isPositive();
-		assertThat(took).isBetween(remaining.minusMillis(20), remaining.plus(TOLERANCE));
 		assertThat(second.token()).isGreaterThan(first.token());
+		if (!held || took.isNegative()) {
+			// The lease has ended before it was looked at.
+			return false;
+		}
+		assertThat(took).isGreaterThanOrEqualTo(remaining.minusMillis(20));
+		return took.compareTo(remaining.plus(TOLERANCE)) <= 0;
 	}
 
 	@Test
 	@Tag("full")
 	void rowLockOfAKilledProcessIsFreeWithinASecond() {
-		assertFreeWithinASecond(Endpoint.create(Database.POSTGRESQL),
+		awaitInTime(() -> isFreeWithinASecond(Endpoint.create(Database.POSTGRESQL),
 				"SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
-						+ " AND wait_event_type = 'Lock'");
+						+ " AND wait_event_type = 'Lock'"));
 	}
 
 	@Test
 	@Tag("matrix")
 	void rowLockOfAKilledProcessIsFreeWithinASecondInMariaDb() {
-		assertFreeWithinASecond(Endpoint.mariaDb(),
+		awaitInTime(() -> isFreeWithinASecond(Endpoint.mariaDb(),
 				"SELECT count(*) FROM information_schema.innodb_trx t JOIN information_schema.processlist p"
-						+ " ON p.id = t.trx_mysql_thread_id WHERE p.db = DATABASE() AND t.trx_state = 'LOCK WAIT'");
+						+ " ON p.id = t.trx_mysql_thread_id WHERE p.db = DATABASE() AND t.trx_state = 'LOCK WAIT'"));
 	}
 
 	/**
 	 * Kills the holder of a row lock.
 	 * @param waiters counts the sessions that wait for a row
 	 */
-	private void assertFreeWithinASecond(Endpoint endpoint, String waiters) {
+	private boolean isFreeWithinASecond(Endpoint endpoint, String waiters) {
 		LockProcess holder = process(endpoint, endpoint, LockHolderMain.ROW_LOCKS);
 		LockProcess waiter = process(endpoint, endpoint, LockHolderMain.ROW_LOCKS);
 		assertThat(waiter.ask("clock")).isNotBlank();
@@ -124,9 +133,10 @@ class HolderDeathTests {
 		Acquired second = Acquired.parse(waiter.answer());
 		Duration took = Duration.ofNanos(second.at() - killed);
 		logger.info("Row lock of a killed process: followed after " + took.toMillis() + " ms");
-		assertThat(took).isPositive().isLessThan(TimeBounds.withLoad(Duration.ofSeconds(1)));
+		assertThat(took).isPositive();
 		assertThat(second.token()).isGreaterThan(first.token());
 		assertThat(waiter.ask("release")).isEqualTo("released");
+		return took.compareTo(TimeBounds.withLoad(Duration.ofSeconds(1))) < 0;
 	}
 
 	@ParameterizedTest
@@ -136,7 +146,7 @@ class HolderDeathTests {
 		Endpoint endpoint = Endpoint.create(database);
 		LockProcess holder = process(endpoint, endpoint);
 		LockProcess waiter = process(endpoint, endpoint);
-		Duration lease = Duration.ofSeconds(1);
+		Duration lease = Duration.ofSeconds(2);
 		Duration minHold = Duration.ofSeconds(3);
 		Acquired first = Acquired.parse(holder.ask(Commands.acquireForAtLeast(minHold, "job", lease, Duration.ZERO)));
 		holder.kill();
