@@ -154,7 +154,7 @@ class LockedTransactionsTests {
 	@ParameterizedTest
 	@EnumSource
 	void leaseThatEndsInTheStoreLeavesTheDataUnchanged(Manager manager) {
-		ConfigurableApplicationContext one = start(manager, "distributed-lock.lease=1s");
+		ConfigurableApplicationContext one = start(manager, "distributed-lock.lease=2s");
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> transaction(one).executeWithoutResult((status) -> {
 				one.getBean(Counter.class).increment(1);
