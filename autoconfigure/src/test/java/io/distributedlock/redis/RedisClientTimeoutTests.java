@@ -43,7 +43,11 @@ import static org.awaitility.Awaitility.await;
 @Tag("full")
 class RedisClientTimeoutTests {
 
-	private static final Duration LEASE = TimeBounds.withLoad(Duration.ofSeconds(2));
+	/** Outlasts a stall of the machine after a renewal without a reply. */
+	private static final Duration LEASE = Duration.ofSeconds(5);
+
+	/** How long locks are acquired beside a connection without replies. */
+	private static final Duration TIME = Duration.ofSeconds(3);
 
 	@RegisterExtension
 	private final RedisProcesses processes = new RedisProcesses();
@@ -81,7 +85,7 @@ class RedisClientTimeoutTests {
 					proxy.onReplyTo((packet) -> new String(packet).contains(Script.RENEW.digest()), Effect.BLACK_HOLE)
 						.once();
 				}
-				await().during(LEASE.multipliedBy(2)).atMost(LEASE.multipliedBy(4)).until(lease::isHeld);
+				await().during(LEASE.plusSeconds(1)).atMost(LEASE.multipliedBy(4)).until(lease::isHeld);
 				assertThat(others.tryAcquire(LockRequest.of(key).withWaitTime(Duration.ZERO))).isNull();
 			}
 			others.acquire(LockRequest.of(key)).close();
@@ -109,7 +113,7 @@ class RedisClientTimeoutTests {
 			assertThatExceptionOfType(LockProviderException.class)
 				.isThrownBy(() -> locks.acquire(LockRequest.of(key).withWaitTime(Duration.ZERO)));
 			AtomicInteger acquired = new AtomicInteger();
-			await().pollInterval(Duration.ofMillis(50)).during(LEASE).atMost(LEASE.multipliedBy(2)).until(() -> {
+			await().pollInterval(Duration.ofMillis(50)).during(TIME).atMost(TIME.multipliedBy(3)).until(() -> {
 				locks.acquire(LockRequest.of(key)).close();
 				acquired.incrementAndGet();
 				return true;
