@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -169,13 +169,14 @@ class RedisDocumentedRightsTests {
 	private static void handOver(RedisLockProvider holder, RedisLockProvider waiter) throws InterruptedException {
 		LockGrant held = granted(attempt(holder.newContender(KEY, () -> {
 		})));
-		CountDownLatch notified = new CountDownLatch(2);
-		LockContender next = waiter.newContender(KEY, notified::countDown);
+		Semaphore notified = new Semaphore(0);
+		LockContender next = waiter.newContender(KEY, notified::release);
 		assertThat(attempt(next)).isInstanceOf(AttemptResult.Busy.class);
 		assertThat(waiter.subscription().isActive()).isTrue();
-		notified.countDown();
+		// The start of the subscription has notified it too.
+		notified.drainPermits();
 		assertThat(resultOf(holder.release(KEY, held.owner(), TIMEOUT))).isEqualTo(ReleaseOutcome.RELEASED);
-		assertThat(notified.await(2, TimeUnit.SECONDS)).isTrue();
+		assertThat(notified.tryAcquire(10, TimeUnit.SECONDS)).isTrue();
 		LockGrant grant = granted(attempt(next));
 		LockContender late = holder.newContender(KEY, () -> {
 		});

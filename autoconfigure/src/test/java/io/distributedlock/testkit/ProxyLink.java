@@ -106,8 +106,10 @@ final class ProxyLink {
 			if (fault.claims(way, packet)) {
 				if (fault.isReply()) {
 					this.awaitingReply.set(fault);
+					// The next fault is for another reply.
+					break;
 				}
-				else if (!fault.apply(this, way)) {
+				if (!fault.apply(this, way)) {
 					return false;
 				}
 			}
