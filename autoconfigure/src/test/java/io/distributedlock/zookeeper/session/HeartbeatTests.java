@@ -33,7 +33,7 @@ class HeartbeatTests {
 
 	private final Session session = TestSessions.unanswered();
 
-	private final RecordingProcessNode node = new RecordingProcessNode();
+	private RecordingProcessNode node = new RecordingProcessNode();
 
 	@AfterEach
 	void close() {
@@ -69,9 +69,12 @@ class HeartbeatTests {
 
 	@Test
 	void firstAnswerDoesNotCountFromAMomentThatIsLongPast() {
-		heartbeat(System.nanoTime() - 2 * TIMEOUT_NANOS).send();
+		long before = System.nanoTime();
+		heartbeat(before - 2 * TIMEOUT_NANOS).send();
+		long after = System.nanoTime();
 		this.node.writes.remove().complete(new Stat());
-		assertThat(this.session.isValid()).isTrue();
+		long shift = PROVEN_NANOS - TIMEOUT_NANOS * 2 / 3;
+		assertThat(this.session.until() - before).isBetween(shift, shift + after - before);
 	}
 
 	@Test
@@ -82,23 +85,29 @@ class HeartbeatTests {
 		await().pollDelay(TestSessions.TIMEOUT.multipliedBy(3).dividedBy(10)).until(() -> true);
 		late.complete(new Stat());
 		long until = this.session.until();
-		// As after a reconnection, which does not wait.
+		// As after a reconnection, which does not wait. The timer may send it as well.
 		heartbeat.send();
-		this.node.writes.remove().complete(new Stat());
+		nextWrite().complete(new Stat());
 		assertThat(this.session.until()).isEqualTo(until);
 	}
 
 	@Test
 	void writeIsProvenByTheFirstThatIsSentAQuarterAfterItsAnswer() {
+		// An answer that a stalled machine makes late begins no proof.
+		await().untilAsserted(this::assertWriteIsProvenByTheNext);
+	}
+
+	private void assertWriteIsProvenByTheNext() {
+		this.node = new RecordingProcessNode();
 		Session quick = TestSessions.unanswered(QUICK);
 		long before = System.nanoTime();
 		heartbeatOf(quick).send();
 		long after = System.nanoTime();
-		this.node.writes.remove().complete(new Stat());
+		CompletableFuture<Stat> first = this.node.writes.remove();
 		long answered = System.nanoTime();
+		first.complete(new Stat());
 		CompletableFuture<Stat> second = nextWrite();
-		// The write was answered a moment before.
-		assertThat(this.node.sentAtNanos - answered).isGreaterThan(QUICK.toNanos() / 5);
+		assertThat(this.node.sentAtNanos - answered).isGreaterThanOrEqualTo(QUICK.toNanos() / 4);
 		second.complete(new Stat());
 		assertThat(quick.until() - before).isBetween(proven(QUICK), proven(QUICK) + after - before);
 	}
@@ -137,7 +146,7 @@ class HeartbeatTests {
 		long after = System.nanoTime();
 		this.node.writes.remove().completeExceptionally(new KeeperException.ConnectionLossException());
 		heartbeat.send();
-		this.node.writes.remove().complete(new Stat());
+		nextWrite().complete(new Stat());
 		assertThat(this.session.until() - before).isBetween(PROVEN_NANOS, PROVEN_NANOS + after - before);
 	}
 
