@@ -17,7 +17,6 @@ import io.distributedlock.engine.grant.LockSettings;
 import io.distributedlock.provider.LockTimer;
 import io.distributedlock.testkit.FrozenProcesses;
 import io.distributedlock.testkit.TcpProxy;
-import io.distributedlock.testkit.TimeBounds;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -52,14 +51,16 @@ class ZooKeeperHealthTests {
 		this.timer.close();
 	}
 
-	private void awaitStatus(Status status) {
-		await().atMost(Duration.ofMinutes(1)).until(() -> this.indicator.health().getStatus(), status::equals);
+	private Health awaitStatus(Status status) {
+		return await().atMost(Duration.ofMinutes(1))
+			.until(() -> this.indicator.health(), (health) -> status.equals(health.getStatus()));
 	}
 
 	private Health boundedHealth() {
 		long begin = System.nanoTime();
 		Health health = this.indicator.health();
-		assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThanOrEqualTo(TimeBounds.withLoad(CALL_TIMEOUT));
+		// A client endures a silent server for 20 s, a stalled machine adds less.
+		assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(CALL_TIMEOUT.plusSeconds(5));
 		return health;
 	}
 
@@ -88,8 +89,7 @@ class ZooKeeperHealthTests {
 		ZooKeeperFixture.call(() -> this.fixture.admin()
 			.setData()
 			.forPath(this.fixture.root(), "7".getBytes(StandardCharsets.UTF_8)));
-		awaitStatus(Status.OUT_OF_SERVICE);
-		assertThat(this.indicator.health().getDetails()).containsEntry("errorId", "DL-306");
+		assertThat(awaitStatus(Status.OUT_OF_SERVICE).getDetails()).containsEntry("errorId", "DL-306");
 	}
 
 }

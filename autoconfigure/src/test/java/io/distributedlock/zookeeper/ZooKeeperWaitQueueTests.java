@@ -251,10 +251,10 @@ class ZooKeeperWaitQueueTests {
 			long reads = SERVER.statistic("zk_packets_received");
 			// The last process may still contend the lock node in the first of these
 			// times.
-			await().atMost(rest.multipliedBy(10)).until(() -> {
+			await().atMost(rest.multipliedBy(10).plus(PATIENCE)).until(() -> {
 				long heartbeats = heartbeats();
 				long before = lastTransaction();
-				await().pollDelay(rest).atMost(rest.multipliedBy(2)).until(() -> true);
+				await().pollDelay(rest).atMost(rest.plus(PATIENCE)).until(() -> true);
 				long transactions = lastTransaction() - before - 1;
 				return transactions <= heartbeats() - heartbeats;
 			});
