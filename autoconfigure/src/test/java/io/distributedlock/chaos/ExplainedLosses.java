@@ -1,10 +1,11 @@
 package io.distributedlock.chaos;
 
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * No lock is lost without a fault of its process, of its connection or of the store, or
- * without a time in which the process got no processor.
+ * without a time in which the process or the store got no processor.
  */
 final class ExplainedLosses implements HistoryRule {
 
@@ -24,8 +25,8 @@ final class ExplainedLosses implements HistoryRule {
 
 	private boolean isExplained(History history, LockCall call) {
 		long stall = this.bounds.callTimeout().toNanos() / 2;
-		return isExplainedByAFault(history, call) || history.stalls(call.process())
-			.stream()
+		return isExplainedByAFault(history, call) || Stream.of(call.process(), HistoryEvent.STORE)
+			.flatMap((stalled) -> history.stalls(stalled).stream())
 			.anyMatch((span) -> span.length() > stall && span.touches(call.calledAt(), call.lostAt()));
 	}
 

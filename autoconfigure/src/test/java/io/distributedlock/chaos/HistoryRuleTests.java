@@ -162,6 +162,12 @@ class HistoryRuleTests {
 	}
 
 	@Test
+	void lossBesideAStalledStoreIsExplained() {
+		this.history.grant("a#1", 0, 10).stall(HistoryEvent.STORE, 1000, 1600).lost("a#1", 2990);
+		assertKept(new ExplainedLosses(BOUNDS), this.history);
+	}
+
+	@Test
 	void lossIsNotExplainedByAShortOrForeignStall() {
 		this.history.grant("a#1", 0, 10).stall("a", 1000, 1400).stall("b", 1000, 2900).lost("a#1", 2990);
 		assertFound(new ExplainedLosses(BOUNDS), this.history);

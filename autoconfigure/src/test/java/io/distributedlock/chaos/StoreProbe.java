@@ -8,6 +8,7 @@ import io.distributedlock.chaos.HistoryEvent.Kind;
 /**
  * A thread that asks the server twice a second without a proxy, and logs when it did not
  * answer soon. Such a store is not well, be it for a fault or since it got no processor.
+ * Nor is one whose proxies got none, which are in the process of this thread.
  */
 final class StoreProbe extends Thread {
 
@@ -33,10 +34,18 @@ final class StoreProbe extends Thread {
 			boolean answered = answers();
 			long now = System.nanoTime();
 			if (!answered || now - asked > LATE) {
-				this.log.add(new HistoryEvent(now, Kind.STALL, HistoryEvent.STORE, "", "", now - asked, ""));
+				logStall(now, now - asked);
 			}
 			LockSupport.parkNanos(PAUSE.toNanos());
+			long woken = System.nanoTime();
+			if (woken - now - PAUSE.toNanos() > LATE) {
+				logStall(woken, woken - now - PAUSE.toNanos());
+			}
 		}
+	}
+
+	private void logStall(long end, long nanos) {
+		this.log.add(new HistoryEvent(end, Kind.STALL, HistoryEvent.STORE, "", "", nanos, ""));
 	}
 
 	/** Ends it, and waits for that: the store is closed next. */
