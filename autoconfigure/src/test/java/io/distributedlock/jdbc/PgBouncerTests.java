@@ -45,6 +45,8 @@ class PgBouncerTests {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
+	private static final Duration PATIENCE = Duration.ofSeconds(30);
+
 	private final LockTimer timer = new LockTimer();
 
 	private final List<AutoCloseable> resources = new ArrayList<>(List.of(this.timer));
@@ -87,7 +89,7 @@ class PgBouncerTests {
 	@Test
 	void sharedSessionsAreToldOnceAtStart(CapturedOutput output) {
 		JdbcLockProvider provider = provider(pgBouncer("transaction"));
-		await().atMost(Duration.ofSeconds(30)).until(() -> output.getAll().contains(WARNING));
+		await().atMost(PATIENCE).until(() -> output.getAll().contains(WARNING));
 		assertThat(output.getAll()).contains("@DistributedLockDataSource");
 		provider.check(TIMEOUT);
 		assertThat(provider.listener().isReceiving()).isFalse();
@@ -100,7 +102,7 @@ class PgBouncerTests {
 		LockTemplate locks = locks(provider(shared));
 		LockTemplate others = locks(provider(shared));
 		for (int round = 0; round < 30; round++) {
-			LockRequest request = LockRequest.of(LockKey.of("orders")).withWaitTime(TIMEOUT);
+			LockRequest request = LockRequest.of(LockKey.of("orders")).withWaitTime(PATIENCE);
 			try (LockLease lease = ((round % 2 == 0) ? locks : others).acquire(request)) {
 				lease.ensureHeld();
 			}
@@ -119,7 +121,7 @@ class PgBouncerTests {
 		PGSimpleDataSource shared = pgBouncer("transaction");
 		LockTemplate locks = locks(own ? provider(shared) : provider(LockDataSource.of(shared, 4)));
 		LockTemplate others = locks(own ? provider(shared) : provider(LockDataSource.of(shared, 4)));
-		LockRequest request = LockRequest.of(LockKey.of("orders")).withWaitTime(TIMEOUT);
+		LockRequest request = LockRequest.of(LockKey.of("orders")).withWaitTime(PATIENCE);
 		List<Callable<Boolean>> callers = new ArrayList<>();
 		AtomicInteger inside = new AtomicInteger();
 		for (int i = 0; i < 8; i++) {
@@ -163,7 +165,7 @@ class PgBouncerTests {
 	@Test
 	void sessionsOfTheirOwnReceiveNotifications(CapturedOutput output) {
 		JdbcLockProvider provider = provider(pgBouncer("session"));
-		await().atMost(Duration.ofSeconds(30)).until(() -> provider.listener().isReceiving());
+		await().atMost(PATIENCE).until(() -> provider.listener().isReceiving());
 		assertThat(output.getAll()).doesNotContain(WARNING);
 	}
 

@@ -1,6 +1,7 @@
 package io.distributedlock.jdbc;
 
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.junit.jupiter.api.AfterEach;
@@ -36,10 +37,23 @@ class PollSignalTests {
 
 	@Test
 	void cancelledSignalIsNotSent() {
-		this.signal.sendAfter(Duration.ofMillis(300));
+		CountDownLatch cancelled = new CountDownLatch(1);
+		// The timer's thread sends nothing until the signal is cancelled, however late.
+		this.timer.schedule(() -> awaitQuietly(cancelled), Duration.ZERO);
+		this.signal.sendAfter(Duration.ofMillis(1));
 		this.signal.cancel();
+		cancelled.countDown();
 		this.signal.send();
-		await().pollDelay(Duration.ofMillis(600)).until(() -> this.signals.get() == 1);
+		await().pollDelay(Duration.ofMillis(300)).until(() -> this.signals.get() == 1);
+	}
+
+	private static void awaitQuietly(CountDownLatch latch) {
+		try {
+			latch.await();
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
 	}
 
 	@Test

@@ -218,7 +218,7 @@ class ShareRowsTests {
 			try (Statement statement = other.createStatement()) {
 				statement.execute("UPDATE distributed_lock SET acquired_at = 0 WHERE grant_order < 1000");
 			}
-			assertThat(answer(process.renew(leases, Duration.ofSeconds(1)))).hasSize(30)
+			assertThat(answer(process.renew(leases, TIMEOUT))).hasSize(30)
 				.allSatisfy((grant, outcome) -> assertThat(outcome).isEqualTo(RenewalOutcome.RENEWED));
 			other.rollback();
 		}

@@ -36,7 +36,7 @@ class RowLockRenewalTests {
 
 	private static final Duration LEASE = Duration.ofMinutes(1);
 
-	private static final Duration TIMEOUT = Duration.ofSeconds(5);
+	private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
 	private final DataSource database = TestDatabases.withTable(TestDatabases.h2());
 
