@@ -53,7 +53,7 @@ class ApplicationPoolTests {
 
 	private static final Duration LEASE = Duration.ofMinutes(5);
 
-	private static final Duration TIMEOUT = Duration.ofSeconds(5);
+	private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
 	private static final Duration PATIENCE = Duration.ofMinutes(1);
 

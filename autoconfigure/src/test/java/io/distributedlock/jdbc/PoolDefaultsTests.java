@@ -143,7 +143,8 @@ class PoolDefaultsTests {
 			assertThat(rounds).hasValueGreaterThan(THREADS).hasValueGreaterThan(unanswered);
 			assertThat(kept).allMatch(LockLease::isHeld);
 			assertThat(lost).hasValue(0);
-			assertThat(Duration.ofNanos(longestNanos.get())).isLessThanOrEqualTo(TimeBounds.withLoad(1250));
+			// More only where a call hangs: one stall of the machine meets many threads.
+			assertThat(Duration.ofNanos(longestNanos.get())).isLessThanOrEqualTo(TimeBounds.withLoad(4000));
 			kept.forEach(LockLease::close);
 			locks.close();
 			provider.close();

@@ -54,7 +54,7 @@ import static org.assertj.core.api.Assertions.assertThatNoException;
 @Tag("full")
 class TableCheckTests {
 
-	private static final Duration TIMEOUT = Duration.ofSeconds(10);
+	private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
 	private static final Duration LEASE = Duration.ofMinutes(5);
 

@@ -46,7 +46,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class TablePrivilegesTests {
 
 	/** Half of it is for the first connection of a pool. */
-	private static final Duration TIMEOUT = Duration.ofSeconds(5);
+	private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
 	private static final Duration LEASE = Duration.ofSeconds(30);
 

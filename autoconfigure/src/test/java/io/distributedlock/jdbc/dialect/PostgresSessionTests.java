@@ -49,7 +49,8 @@ class PostgresSessionTests {
 					assertThat(setting(connection, "statement_timeout")).isEqualTo("1s");
 					assertThat(setting(connection, "lock_timeout")).isEqualTo("500ms");
 				}
-				try (DedicatedConnection listening = locks.connections().openDedicated()) {
+				try (DedicatedConnection listening = await().ignoreExceptionsInstanceOf(SQLException.class)
+					.until(() -> locks.connections().openDedicated(), Objects::nonNull)) {
 					assertThat(setting(listening.connection(), "application_name")).isEqualTo("shop");
 					assertThat(setting(listening.connection(), "statement_timeout")).isEqualTo("1s");
 				}

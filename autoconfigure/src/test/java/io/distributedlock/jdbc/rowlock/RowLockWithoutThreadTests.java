@@ -48,7 +48,7 @@ class RowLockWithoutThreadTests {
 				.toList();
 			await().until(() -> locks.snapshot().waiting().size() == BUSY);
 			keys("free", 20).forEach((key) -> {
-				LockRequest request = LockRequest.of(key).withWaitTime(Duration.ofSeconds(2));
+				LockRequest request = LockRequest.of(key).withWaitTime(Duration.ofSeconds(5));
 				assertThat(locks.acquireAsync(request)).succeedsWithin(PATIENCE).satisfies(LockLease::close);
 				assertThat(fixture.jdbc().queryForObject(waiting, Long.class)).as("attempts that wait").isZero();
 			});
