@@ -12,6 +12,7 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
+import org.awaitility.core.ConditionTimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -101,7 +102,8 @@ class ZooKeeperRightsTests {
 		AtomicInteger rounds = new AtomicInteger();
 		// A second later there is a new session, which a slow machine may find.
 		LockProviderException failure = await().atMost(Duration.ofMinutes(1))
-			.ignoreExceptionsInstanceOf(LockProviderException.class)
+			.ignoreExceptionsMatching(
+					(ex) -> ex instanceof LockProviderException || ex instanceof ConditionTimeoutException)
 			.until(() -> failureAfterRefusal(LockKey.of("rights", "refused-" + rounds.incrementAndGet())),
 					Objects::nonNull);
 		assertThat(failure).hasMessageContaining("credentials");
