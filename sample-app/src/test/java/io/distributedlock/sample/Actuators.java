@@ -32,7 +32,7 @@ class Actuators {
 
 	/** Repeats a sale until the processes were asked while they held and waited. */
 	void assertAnswersWhileALockIsHeldAndWaitedFor() {
-		Awaitility.await().atMost(Duration.ofMinutes(3)).until(this::asksDuringASale, (seen) -> seen);
+		Awaitility.await().atMost(Duration.ofMinutes(3)).untilAsserted(() -> assertThat(asksDuringASale()).isTrue());
 	}
 
 	private boolean asksDuringASale() throws Exception {

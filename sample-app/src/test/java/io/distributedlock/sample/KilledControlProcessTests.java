@@ -34,7 +34,7 @@ class KilledControlProcessTests {
 		JsonNode state = this.control.post("/api/workers/" + worker + "/freeze?seconds=120");
 		assertThat(state.get("state").asString()).isEqualTo("frozen");
 		this.control.kill();
-		this.control.awaitEnd(Duration.ofSeconds(5));
+		this.control.awaitEnd(Duration.ofSeconds(20));
 	}
 
 }
