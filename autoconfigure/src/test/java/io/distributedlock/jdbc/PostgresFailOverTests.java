@@ -170,6 +170,7 @@ class PostgresFailOverTests {
 			.setOverrideWorkingDirectory(this.directory.resolve("binaries").toFile())
 			.setDataDirectory(data)
 			.setCleanDataDirectory(false)
+			.setPGStartupWait(PATIENCE)
 			.setRegisterShutdownHook(false)
 			.start();
 	}

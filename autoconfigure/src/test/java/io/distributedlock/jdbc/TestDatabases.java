@@ -309,6 +309,7 @@ public final class TestDatabases {
 					.setOverrideWorkingDirectory(directory.toFile())
 					.setServerConfig("max_connections", "300")
 					.setServerConfig("synchronous_commit", "on")
+					.setPGStartupWait(Duration.ofMinutes(1))
 					.setRegisterShutdownHook(false)
 					.start();
 				Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(server, directory), "stop-postgres"));

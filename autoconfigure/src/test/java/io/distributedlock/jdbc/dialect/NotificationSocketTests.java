@@ -125,6 +125,7 @@ class NotificationSocketTests {
 			.setServerConfig("ssl", "on")
 			.setServerConfig("ssl_cert_file", certificate.toString())
 			.setServerConfig("ssl_key_file", key.toString())
+			.setPGStartupWait(Duration.ofMinutes(1))
 			.start()) {
 			assertListens("jdbc:postgresql://localhost:" + server.getPort() + "/postgres?sslmode=require", true);
 		}
