@@ -27,7 +27,8 @@ final class ExplainedLosses implements HistoryRule {
 		long stall = this.bounds.callTimeout().toNanos() / 2;
 		return isExplainedByAFault(history, call) || Stream.of(call.process(), HistoryEvent.STORE)
 			.flatMap((stalled) -> history.stalls(stalled).stream())
-			.anyMatch((span) -> span.length() > stall && span.touches(call.calledAt(), call.lostAt()));
+			.anyMatch((span) -> span.length() > stall
+					&& span.touches(Math.max(call.calledAt(), call.lostAt() - this.bounds.aftermath()), call.lostAt()));
 	}
 
 	private boolean isExplainedByAFault(History history, LockCall call) {

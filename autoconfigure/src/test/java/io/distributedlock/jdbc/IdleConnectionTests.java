@@ -3,6 +3,7 @@ package io.distributedlock.jdbc;
 import java.lang.reflect.Proxy;
 import java.net.InetSocketAddress;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -157,11 +158,13 @@ class IdleConnectionTests {
 	/** Uses the connections that releases may have at once. */
 	private void openSeveral(JdbcLockProvider provider, TcpProxy proxy) throws Exception {
 		List<FutureTask<ReleaseOutcome>> calls = new ArrayList<>();
+		LockKey key = LockKey.of("released-at-once");
 		// One whose call was answered would be used for the next.
-		try (WireFault held = proxy.onReply((packet) -> true, WireFault.Effect.HOLD)) {
+		try (WireFault held = proxy.onReplyTo((packet) -> new String(packet, StandardCharsets.ISO_8859_1)
+			.contains(key.name()), WireFault.Effect.HOLD)) {
 			for (int call = 0; call < CONNECTIONS - 1; call++) {
-				calls.add(new FutureTask<>(() -> resultOf(
-						provider.release(LockKey.of("none"), OwnerId.random(), Duration.ZERO, CALL_TIMEOUT))));
+				calls.add(new FutureTask<>(
+						() -> resultOf(provider.release(key, OwnerId.random(), Duration.ZERO, CALL_TIMEOUT))));
 				new Thread(calls.get(call)).start();
 			}
 			await().until(() -> held.hits() >= CONNECTIONS - 1);

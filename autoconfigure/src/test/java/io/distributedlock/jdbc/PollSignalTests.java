@@ -1,7 +1,7 @@
 package io.distributedlock.jdbc;
 
 import java.time.Duration;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.junit.jupiter.api.AfterEach;
@@ -37,23 +37,14 @@ class PollSignalTests {
 
 	@Test
 	void cancelledSignalIsNotSent() {
-		CountDownLatch cancelled = new CountDownLatch(1);
+		CompletableFuture<Void> cancelled = new CompletableFuture<>();
 		// The timer's thread sends nothing until the signal is cancelled, however late.
-		this.timer.schedule(() -> awaitQuietly(cancelled), Duration.ZERO);
+		this.timer.schedule(cancelled::join, Duration.ZERO);
 		this.signal.sendAfter(Duration.ofMillis(1));
 		this.signal.cancel();
-		cancelled.countDown();
+		cancelled.complete(null);
 		this.signal.send();
 		await().pollDelay(Duration.ofMillis(300)).until(() -> this.signals.get() == 1);
-	}
-
-	private static void awaitQuietly(CountDownLatch latch) {
-		try {
-			latch.await();
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
 	}
 
 	@Test

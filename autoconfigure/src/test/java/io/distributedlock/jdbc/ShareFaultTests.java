@@ -132,7 +132,11 @@ class ShareFaultTests {
 			await().during(leaseTime)
 				.atMost(leaseTime.plus(PATIENCE))
 				.ignoreExceptionsInstanceOf(LockProviderException.class)
-				.until(() -> lease.isHeld() && rival.tryAcquire(REQUEST.withWaitTime(Duration.ZERO)) == null);
+				.until(() -> {
+					LockLease granted = rival.tryAcquire(REQUEST.withWaitTime(Duration.ZERO));
+					assertThat(granted != null && lease.isHeld()).as("granted beside the share").isFalse();
+					return granted == null && lease.isHeld();
+				});
 		}
 		await().atMost(PATIENCE).until(() -> fixture.heldEntries() == 0);
 	}

@@ -115,7 +115,8 @@ interface FaultSupport extends ContractSupport {
 	static LockProviderException assertStoreFails(Duration waitTime, ThrowingCallable acquire) {
 		long start = System.nanoTime();
 		LockProviderException[] failure = new LockProviderException[1];
-		assertThatExceptionOfType(LockProviderException.class).isThrownBy(acquire).satisfies((ex) -> failure[0] = ex);
+		Rounds.promise(() -> assertThatExceptionOfType(LockProviderException.class).isThrownBy(acquire)
+			.satisfies((ex) -> failure[0] = ex));
 		assertThat(ContractSupport.since(start)).isLessThanOrEqualTo(bound(waitTime));
 		assertThat(failure[0].error()).isIn(LockError.STORE_TIMEOUT, LockError.STORE_FAILED);
 		return failure[0];

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
 import io.distributedlock.LockLease;
+import io.distributedlock.LockNotAcquiredException;
 import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.LossReason;
@@ -35,6 +36,7 @@ import static io.distributedlock.testkit.ContractConstants.PATIENCE;
 import static io.distributedlock.testkit.ContractConstants.TOLERANCE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.fail;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -84,7 +86,8 @@ interface FrozenStoreContract extends FaultSupport {
 				}));
 			}
 			TestThread.pass(time);
-			await().atMost(PATIENCE).until(() -> failed.get() >= FAILED_CALLS);
+			await().atMost(PATIENCE)
+				.until(() -> failed.get() >= FAILED_CALLS || threads.stream().anyMatch(TestThread::isDone));
 		}
 		finally {
 			thawed.set(true);
@@ -128,6 +131,10 @@ interface FrozenStoreContract extends FaultSupport {
 				}
 			}
 			return true;
+		}
+		catch (LockNotAcquiredException ex) {
+			Rounds.promise(() -> fail("busy while the store was frozen", ex));
+			return false;
 		}
 		catch (LockProviderException ex) {
 			return false;

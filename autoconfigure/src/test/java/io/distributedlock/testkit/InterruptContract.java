@@ -47,13 +47,17 @@ interface InterruptContract extends ContractSupport {
 		await().until(() -> waiting.provider().attempts() > 0 && head.isWaiting());
 		TestThread<Long> follower = TestThread.start(() -> untilInterrupted(locks, request));
 		await().until(follower::isWaiting);
-		for (TestThread<Long> thread : List.of(follower, head)) {
-			long interrupted = System.nanoTime();
-			thread.interrupt();
-			assertThat(Duration.ofNanos(thread.result() - interrupted))
-				.isLessThan(TimeBounds.withLoad(Duration.ofMillis(100)));
+		try {
+			for (TestThread<Long> thread : List.of(follower, head)) {
+				long interrupted = System.nanoTime();
+				thread.interrupt();
+				assertThat(Duration.ofNanos(thread.result() - interrupted))
+					.isLessThan(TimeBounds.withLoad(Duration.ofMillis(100)));
+			}
 		}
-		holder.release(grant);
+		finally {
+			holder.release(grant);
+		}
 		assertStoreIsEmpty();
 	}
 

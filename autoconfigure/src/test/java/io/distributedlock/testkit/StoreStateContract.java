@@ -194,7 +194,7 @@ interface StoreStateContract extends FaultSupport {
 			proxy.onReplyTo(faults().packet(Command.ACQUIRE, key), Effect.DELAY).by(Duration.ofMillis(700)).once();
 			FaultSupport.assertStoreFails(Duration.ZERO, () -> process.locks()
 				.acquire(LockRequest.of(key).withWaitTime(Duration.ZERO).withLease(Duration.ofMillis(500))));
-			assertThat(process.log().outcomes(Kind.RENEWAL)).isEmpty();
+			Rounds.promise(() -> assertThat(process.log().outcomes(Kind.RENEWAL)).isEmpty());
 			assertStoreIsEmpty();
 		});
 	}

@@ -156,9 +156,9 @@ class RowLockTests {
 			held.close();
 			await().until(() -> provider.pool().kept() == 0);
 		}
-		// A stalled machine is late in some rounds, a mistake in each.
+		// A stalled machine is late in some rounds.
 		Duration limit = TimeBounds.withLoad(lease.dividedBy(3).plusMillis(250));
-		assertThat(told).anyMatch((time) -> time.compareTo(limit) < 0);
+		assertThat(told).filteredOn((time) -> time.compareTo(limit) >= 0).hasSizeLessThanOrEqualTo(2);
 		for (int number = 0; number < 3; number++) {
 			acquire(provider, LockKey.of("orders", "free", Integer.toString(number)));
 		}

@@ -166,9 +166,9 @@ class QuorumAttemptTests {
 		assertThat(pending.size()).isEqualTo(1);
 		// A machine that stalls sends it once more meanwhile.
 		await().until(() -> third.scripts.size() > 2);
+		int sent = third.scripts.size();
 		third.latest().onReply(NOTHING);
 		assertThat(pending.size()).isEqualTo(1);
-		int sent = third.scripts.size();
 		await().until(() -> third.scripts.size() > sent);
 		third.latest().onReply(DONE);
 		assertThat(pending.size()).isZero();

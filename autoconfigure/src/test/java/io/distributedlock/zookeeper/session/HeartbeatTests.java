@@ -109,7 +109,10 @@ class HeartbeatTests {
 		CompletableFuture<Stat> second = nextWrite();
 		assertThat(this.node.sentAtNanos - answered).isGreaterThanOrEqualTo(QUICK.toNanos() / 4);
 		second.complete(new Stat());
-		assertThat(quick.until() - before).isBetween(proven(QUICK), proven(QUICK) + after - before);
+		if (quick.until() - before > proven(QUICK) + after - before) {
+			throw new IllegalStateException("Proven for too long, which no stall causes");
+		}
+		assertThat(quick.until() - before).isGreaterThanOrEqualTo(proven(QUICK));
 	}
 
 	private CompletableFuture<Stat> nextWrite() {
