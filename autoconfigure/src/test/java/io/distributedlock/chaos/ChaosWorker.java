@@ -78,7 +78,7 @@ final class ChaosWorker extends Thread {
 	public void run() {
 		while (!this.ended) {
 			call(CallMode.choose(this.random));
-			pause(this.random.nextInt(120));
+			pause(this.random.nextInt(60));
 		}
 	}
 
@@ -257,13 +257,13 @@ final class ChaosWorker extends Thread {
 			return Stream.ofNullable(lease.lossReason()).map(Enum::name).findFirst().orElse("");
 		}
 
-		/** Mostly short, but half of the shares are not; one of 150 needs a renewal. */
+		/** Mostly short, but half of the shares are not; one of 500 needs a renewal. */
 		private long length() {
-			int kind = ChaosWorker.this.random.nextInt(150);
+			int kind = ChaosWorker.this.random.nextInt(500);
 			if (kind == 0) {
 				return ChaosRun.LEASE.toMillis() * 5 / 4;
 			}
-			return ChaosWorker.this.random.nextInt((kind < ((this.permits > 0) ? 75 : 30)) ? 300 : 5);
+			return ChaosWorker.this.random.nextInt((kind < ((this.permits > 0) ? 250 : 50)) ? 300 : 5);
 		}
 
 		/** Whoever shares the lock writes nothing: it may not be alone. */
