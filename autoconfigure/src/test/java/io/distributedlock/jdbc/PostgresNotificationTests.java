@@ -217,7 +217,8 @@ class PostgresNotificationTests {
 			await().pollDelay(Duration.ofSeconds(2)).until(lease::isHeld);
 			assertThat(counting.resetCount()).isZero();
 		}
-		assertThat(counting.resetCount()).isEqualTo(1);
+		// The release may outlast the call time-out on a slow machine.
+		await().until(() -> counting.resetCount() == 1);
 	}
 
 	@Test
