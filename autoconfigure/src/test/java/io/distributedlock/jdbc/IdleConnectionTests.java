@@ -160,8 +160,9 @@ class IdleConnectionTests {
 		List<FutureTask<ReleaseOutcome>> calls = new ArrayList<>();
 		LockKey key = LockKey.of("released-at-once");
 		// One whose call was answered would be used for the next.
-		try (WireFault held = proxy.onReplyTo((packet) -> new String(packet, StandardCharsets.ISO_8859_1)
-			.contains(key.name()), WireFault.Effect.HOLD)) {
+		try (WireFault held = proxy.onReplyTo(
+				(packet) -> new String(packet, StandardCharsets.ISO_8859_1).contains(key.name()),
+				WireFault.Effect.HOLD)) {
 			for (int call = 0; call < CONNECTIONS - 1; call++) {
 				calls.add(new FutureTask<>(
 						() -> resultOf(provider.release(key, OwnerId.random(), Duration.ZERO, CALL_TIMEOUT))));

@@ -47,7 +47,9 @@ class RedisHealthTests {
 			.until(() -> indicator.health(), (health) -> health.getStatus().equals(status));
 	}
 
-	/** Asks again after a stall of this machine: a call without a bound is late each time. */
+	/**
+	 * Asks again after a stall of this machine: a call without a bound is late each time.
+	 */
 	private static Health boundedHealth(LockHealthIndicator indicator) {
 		AtomicReference<Health> health = new AtomicReference<>();
 		await().pollDelay(Duration.ZERO).atMost(Duration.ofMinutes(1)).untilAsserted(() -> {

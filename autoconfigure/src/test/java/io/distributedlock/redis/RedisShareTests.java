@@ -282,8 +282,7 @@ class RedisShareTests {
 		RedisLockProvider writer = process();
 		// Has to be renewed too, and outlasts a stall of this machine.
 		try (LockLease kept = this.processes.locks(TestRedis.lettuce(TestRedis.port()))
-			.acquire(request.withLease(leaseTime.plusMillis(1500)));
-				WireFault silence = proxy.blackHole()) {
+			.acquire(request.withLease(leaseTime.plusMillis(1500))); WireFault silence = proxy.blackHole()) {
 			await().atMost(PATIENCE).until(() -> !cutOff.isHeld());
 			await().during(leaseTime)
 				.atMost(PATIENCE)

@@ -49,8 +49,7 @@ abstract class AbstractContract implements ContractSupport {
 	@Override
 	public final void inRounds(Duration first, ThrowingConsumer<Duration> round) {
 		int before = this.processes.size();
-		Rounds.run(first, round,
-				() -> CloseActions.runAll(List.of(() -> closeProcesses(before), this::closeFaults)));
+		Rounds.run(first, round, () -> CloseActions.runAll(List.of(() -> closeProcesses(before), this::closeFaults)));
 	}
 
 	/** What a failed round has left running would slow down the next one. */

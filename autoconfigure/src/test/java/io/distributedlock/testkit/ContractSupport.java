@@ -123,7 +123,9 @@ interface ContractSupport {
 			.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(LossReason.NOT_HELD));
 	}
 
-	/** Asserts that a wait has ended in time just now, and promises that it is not early. */
+	/**
+	 * Asserts that a wait has ended in time just now, and promises that it is not early.
+	 */
 	static void assertWaited(long start, Duration waitTime) {
 		Duration waited = since(start);
 		Rounds.promise(() -> assertThat(waited).isGreaterThanOrEqualTo(waitTime.minusMillis(5)));

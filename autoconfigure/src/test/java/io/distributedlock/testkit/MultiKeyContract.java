@@ -62,7 +62,8 @@ interface MultiKeyContract extends ContractSupport {
 		process().acquire(b);
 		LockTemplate locks = process().locks();
 		long start = System.nanoTime();
-		Throwable thrown = catchThrowable(() -> locks.acquire(LockRequest.ofAll(List.of(c, b, a)).withWaitTime(waitTime)));
+		Throwable thrown = catchThrowable(
+				() -> locks.acquire(LockRequest.ofAll(List.of(c, b, a)).withWaitTime(waitTime)));
 		Rounds.promise(() -> assertThat(thrown).as("granted beside its holder").isNotNull());
 		assertThat(thrown).isInstanceOfSatisfying(LockNotAcquiredException.class,
 				(ex) -> assertThat(ex.key()).isEqualTo(b));

@@ -142,9 +142,7 @@ class ZooKeeperTreeTests {
 		LockGrant grant = ((AttemptResult.Granted) attempt(this.process, this.key, false)).grant();
 		String lockNode = this.fixture.path(this.key).lockNode();
 		deleteAll(this.fixture.root() + "/processes");
-		await().during(SESSION)
-			.atMost(PATIENCE)
-			.until(() -> grant.sessionDeadline().until() - System.nanoTime() > 0);
+		await().during(SESSION).atMost(PATIENCE).until(() -> grant.sessionDeadline().until() - System.nanoTime() > 0);
 		assertThat(ZooKeeperFixture.call(() -> this.fixture.admin().checkExists().forPath(lockNode))).isNotNull();
 		assertThat(release(this.process, grant)).isEqualTo(ReleaseOutcome.RELEASED);
 		deleteAll(this.fixture.root());

@@ -347,7 +347,8 @@ class RedisQuorumTests {
 				() -> locks(provider).acquire(LockRequest.of(LockKey.of("another")).withWaitTime(Duration.ZERO)),
 				() -> StoreCalls.resultOf(provider.renew(Map.of(grant, Duration.ofSeconds(30)), CALL_TIMEOUT)));
 		for (ThrowableAssert.ThrowingCallable call : calls) {
-			// A late answer gives another reason; a call that succeeds is a mistake at once.
+			// A late answer gives another reason; a call that succeeds is a mistake at
+			// once.
 			await().until(() -> Objects.requireNonNull(catchThrowableOfType(LockProviderException.class, call)),
 					(ex) -> ex.getMessage().contains("has no majority: 1 of 3 nodes answered, 2 are needed")
 							&& isNamed(ex, servers.server(1).port()) && isNamed(ex, servers.server(2).port()));
