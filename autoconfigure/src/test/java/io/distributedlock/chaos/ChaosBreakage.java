@@ -57,8 +57,6 @@ record ChaosBreakage(String name, List<Class<? extends HistoryRule>> rules, Stri
 					"return Nanos.earlier(validUntilNanos() + 3 * lease().toNanos(), this.holdUntilNanos);"),
 			new ChaosBreakage("no lock is renewed", EXCLUSION, GRANT, "if (!claimRenewal()) {",
 					"if (isCurrent() || !claimRenewal()) {"),
-			new ChaosBreakage("a renewal does not look at the owner", EXCLUSION, SCRIPTS + "renew.lua",
-					"string.sub(value, 1, STATE) == owner .. HELD", "string.sub(value, STATE, STATE) == HELD"),
 			new ChaosBreakage("all tokens are the same", TOKENS, TOKEN, TOKEN_TEXT,
 					"return new FencingToken(((order > 0) ? 1 : order) * HOLDS);"),
 			new ChaosBreakage("the holds of a grant have one token", TOKENS, TOKEN, TOKEN_TEXT,

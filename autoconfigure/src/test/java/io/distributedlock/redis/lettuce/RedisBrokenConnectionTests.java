@@ -18,9 +18,8 @@ import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
+import io.distributedlock.LockException;
 import io.distributedlock.LockKey;
-import io.distributedlock.LockNotAcquiredException;
-import io.distributedlock.LockProviderException;
 import io.distributedlock.LockRequest;
 import io.distributedlock.engine.LockTemplate;
 import io.distributedlock.provider.LockGrant;
@@ -92,9 +91,18 @@ class RedisBrokenConnectionTests {
 		acquireAndRelease(locks);
 		int before = connections();
 		killConnections();
-		for (int call = 0; call < 6; call++) {
-			acquireAndRelease(locks);
+		acquireAndRelease(locks);
+		int failures = 0;
+		for (int call = 0; call < 5; call++) {
+			try {
+				locks.acquire(REQUEST).close();
+			}
+			catch (LockException ex) {
+				failures++;
+			}
 		}
+		assertThat(failures).as("calls that failed, of which a stall of this machine explains one")
+			.isLessThanOrEqualTo(1);
 		// The server may still list one that it has just ended.
 		await().untilAsserted(() -> assertThat(connections()).isEqualTo(before));
 	}
@@ -103,8 +111,7 @@ class RedisBrokenConnectionTests {
 	private static void acquireAndRelease(LockTemplate locks) {
 		await().pollDelay(Duration.ZERO)
 			.atMost(Duration.ofMinutes(1))
-			.ignoreExceptionsMatching(
-					(ex) -> ex instanceof LockProviderException || ex instanceof LockNotAcquiredException)
+			.ignoreExceptionsInstanceOf(LockException.class)
 			.until(() -> {
 				locks.acquire(REQUEST).close();
 				return true;
