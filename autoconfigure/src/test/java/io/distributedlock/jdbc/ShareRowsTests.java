@@ -1,6 +1,7 @@
 package io.distributedlock.jdbc;
 
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -25,6 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
 import io.distributedlock.LockError;
 import io.distributedlock.LockKey;
@@ -255,7 +257,7 @@ class ShareRowsTests {
 		assertThat(release(process, acquire(process, 0))).isEqualTo(ReleaseOutcome.RELEASED);
 		process.sweeper().run();
 		TestDatabases.withTable(database);
-		insertEnded(new JdbcTemplate(database), 1);
+		insertEnded(database, 1);
 		for (int sweep = 0; sweep < 11; sweep++) {
 			process.sweeper().run();
 		}
@@ -268,7 +270,7 @@ class ShareRowsTests {
 		DataSource database = TestDatabases.withTable(store.fresh.get());
 		JdbcLockProvider process = process(database);
 		LockGrant live = acquire(process, 5);
-		insertEnded(new JdbcTemplate(database), 250);
+		insertEnded(database, 250);
 		try (Connection other = database.getConnection()) {
 			TestDatabases.begin(other);
 			try (Statement statement = other.createStatement()) {
@@ -283,11 +285,15 @@ class ShareRowsTests {
 		assertThat(release(process, live)).isEqualTo(ReleaseOutcome.RELEASED);
 	}
 
-	private static void insertEnded(JdbcTemplate jdbc, int number) {
-		for (int i = 0; i < number; i++) {
-			jdbc.update("""
-					INSERT INTO distributed_lock_share SELECT lock_key, ?, 1, 1, 1, NULL FROM distributed_lock
-					WHERE lock_key = (SELECT MIN(lock_key) FROM distributed_lock)""", "ended" + i);
+	/** In one connection, because a new one for each row would take most of the time. */
+	private static void insertEnded(DataSource database, int number) throws SQLException {
+		try (Connection connection = database.getConnection()) {
+			JdbcTemplate jdbc = new JdbcTemplate(new SingleConnectionDataSource(connection, true));
+			for (int i = 0; i < number; i++) {
+				jdbc.update("""
+						INSERT INTO distributed_lock_share SELECT lock_key, ?, 1, 1, 1, NULL FROM distributed_lock
+						WHERE lock_key = (SELECT MIN(lock_key) FROM distributed_lock)""", "ended" + i);
+			}
 		}
 	}
 
