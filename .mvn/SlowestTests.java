@@ -15,23 +15,20 @@ import javax.xml.stream.XMLStreamReader;
 /**
  * Prints the slowest test classes of all modules, from the reports written since the
  * build began. In CI it fails a build without the tests tagged "full" where a class takes
- * too long for that build.
+ * too much of that build.
  * <p>
- * A class may take 8 s of its JVM's processor time, which other programs do not lengthen,
- * and 4 s more, because the first class of a JVM loads what all of them use.
- * Where that is not known, it may take two minutes by the clock. On a slower machine all
- * classes take longer, and the median of them tells by how much.
+ * A class may take a twentieth of the processor time of all classes. That is a ratio, so
+ * neither a slow machine nor what else runs on it fails the build. It counts only classes
+ * whose processor time was noted, and judges none if just a few of them ran.
  */
 public final class SlowestTests {
 
 	private static final int MOST = 10;
 
-	private static final double PROCESSOR_SECONDS = 8 + 4;
+	private static final double MOST_OF_ALL = 0.05;
 
-	private static final double CLOCK_SECONDS = 120;
-
-	/** Median of the clock on two cores that have nothing else to do. */
-	private static final double USUAL_MEDIAN = 1;
+	/** With fewer classes, each of them is a large part of all. */
+	private static final int FEWEST_TO_JUDGE = 100;
 
 	/** What each build runs although it takes longer. */
 	private static final String MAY_BE_SLOW = ".*(Contract|Fault|Architecture|MistakeMatrix|ModelChecking|ControlRoom)"
@@ -64,14 +61,17 @@ public final class SlowestTests {
 		}
 	}
 
-	private static void judge(List<TestClass> slowest) {
-		double slowness = Math.max(1, slowest.get(slowest.size() / 2).seconds() / USUAL_MEDIAN);
-		List<TestClass> tooSlow = slowest.stream().filter((one) -> one.isSlowerThan(slowness)).toList();
-		if (!tooSlow.isEmpty()) {
+	private static void judge(List<TestClass> classes) {
+		List<TestClass> measured = classes.stream().filter((one) -> !Double.isNaN(one.processorSeconds())).toList();
+		double most = MOST_OF_ALL * measured.stream().mapToDouble(TestClass::processorSeconds).sum();
+		List<TestClass> tooSlow = measured.stream()
+			.filter((one) -> one.processorSeconds() > most && !one.name().matches(MAY_BE_SLOW))
+			.toList();
+		if (measured.size() >= FEWEST_TO_JUDGE && !tooSlow.isEmpty()) {
 			System.out.printf(Locale.ROOT,
-					"The build fails: these take more than %.0f s of processor time, or %.0f s where that is not "
-							+ "measured. Make each quicker, or mark it @Tag(\"full\"); see CONTRIBUTING.md:%n",
-					PROCESSOR_SECONDS * slowness, CLOCK_SECONDS * slowness);
+					"The build fails: these take more than %.1f s, a twentieth of the processor time of all classes. "
+							+ "Make each quicker, or mark it @Tag(\"full\"); see CONTRIBUTING.md:%n",
+					most);
 			tooSlow.forEach(SlowestTests::print);
 			System.exit(1);
 		}
@@ -108,13 +108,6 @@ public final class SlowestTests {
 
 	/** Its processor time is not a number where nobody has noted it. */
 	private record TestClass(String name, double seconds, double processorSeconds) {
-
-		boolean isSlowerThan(double slowness) {
-			return !this.name.matches(MAY_BE_SLOW)
-					&& (Double.isNaN(this.processorSeconds) ? this.seconds > CLOCK_SECONDS * slowness
-							: this.processorSeconds > PROCESSOR_SECONDS * slowness);
-		}
-
 	}
 
 }
