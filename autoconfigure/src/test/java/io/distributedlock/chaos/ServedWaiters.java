@@ -49,6 +49,9 @@ final class ServedWaiters implements HistoryRule {
 		List<Span> alike = new ArrayList<>();
 		List<Span> busy = unwell(history, waiter.process());
 		taken.forEach((call, span) -> {
+			if (span.to() < wait.from() || Math.min(call.calledAt(), span.from()) > wait.to()) {
+				return;
+			}
 			boolean isAlike = call.permits() == waiter.permits();
 			if (isAlike && call.isGranted()) {
 				alike.add(span);
