@@ -42,7 +42,8 @@ record Options(List<String> scenarios, List<Store> stores, Set<Library> only, Du
 			                      or %s for costs without a store, which redis brings along (default: all)
 			  --store STORE       %s (default: all; may be repeated)
 			  --only CONTENDER    %s (default: all)
-			  --seconds N         how long each contender is measured in a round (default: 5; quick: 1; all: 2)
+			  --seconds N         how long each contender is measured in a round (default: 5; quick: 1; all: 2),
+			                      in hand-over five times as long
 			  --rounds N          how often each contender is measured (default: 5; quick and all: 3)
 			  --quick             the main scenarios within ten minutes for each store
 			  --all               everything in at most three hours, then --publish; replaces all published

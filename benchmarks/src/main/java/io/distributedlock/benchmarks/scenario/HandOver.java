@@ -28,6 +28,9 @@ final class HandOver implements Scenario {
 
 	private static final long WAIT_RANGE_NANOS = Duration.ofMillis(100).toNanos();
 
+	/** There are only some 15 hand-overs in a second. */
+	private static final int LONGER = 5;
+
 	private static final long PAUSE_NANOS = Duration.ofNanos(300_000).toNanos();
 
 	@Override
@@ -41,6 +44,11 @@ final class HandOver implements Scenario {
 	}
 
 	@Override
+	public Duration estimate(Duration duration, Store store) {
+		return Scenario.super.estimate(duration.multipliedBy(LONGER), store);
+	}
+
+	@Override
 	public Measurement measure(Trial trial) {
 		CriticalSection section = new CriticalSection(trial.memory());
 		Duration warmUp = trial.warmUp(2);
@@ -50,7 +58,7 @@ final class HandOver implements Scenario {
 		}
 		section.reset();
 		Counters before = trial.counters();
-		List<Answer> answers = trial.run(2, task(trial.duration()));
+		List<Answer> answers = trial.run(2, task(trial.duration().multipliedBy(LONGER)));
 		Counters counted = trial.counters().since(before);
 		double locks = Answer.sum(answers, "locks");
 		Histogram latencies = Answer.latencies(answers);
