@@ -27,7 +27,7 @@ import io.distributedlock.provider.RenewalOutcome;
 import io.distributedlock.provider.StoreCall;
 import io.distributedlock.provider.StoredLock;
 import io.distributedlock.redis.check.AttemptGate;
-import io.distributedlock.redis.check.ClusterPrimariesCheck;
+import io.distributedlock.redis.check.ClusterMastersCheck;
 import io.distributedlock.redis.check.ProxyCheck;
 import io.distributedlock.redis.check.StartCheck;
 import io.distributedlock.redis.check.TopologyCheck;
@@ -46,9 +46,9 @@ import io.distributedlock.redis.script.ScriptExecutor;
  * first of them and notifies that one alone. A server that cannot reply is a
  * {@link LockProviderException}, never a busy lock. Safe for use by many threads.
  * <p>
- * Redis replicates after it has replied: after a fail-over the new primary may not know a
+ * Redis replicates after it has replied: after a fail-over the new master may not know a
  * lock that was granted. The next fencing token is higher as long as the clock of the new
- * primary is not behind.
+ * master is not behind.
  *
  * @since 0.1.0
  */
@@ -105,7 +105,7 @@ public final class RedisLockProvider implements LockProvider, LockInspector, Aut
 		}
 		else {
 			this.executor = client;
-			servers = severalServers ? new ClusterPrimariesCheck(client, this.layout) : new ProxyCheck(this.layout);
+			servers = severalServers ? new ClusterMastersCheck(client, this.layout) : new ProxyCheck(this.layout);
 		}
 		this.startCheck = new StartCheck(this.executor, this.layout, this.timer, servers, severalServers);
 		this.inspector = new ServerInspector(this.executor, this.layout);
@@ -242,7 +242,7 @@ public final class RedisLockProvider implements LockProvider, LockInspector, Aut
 
 	/**
 	 * Checks that the server replies, and until that has succeeded once what else locks
-	 * need. In a cluster the primaries that do not reply are checked before the first
+	 * need. In a cluster the masters that do not reply are checked before the first
 	 * attempt at a lock that they keep.
 	 */
 	@Override

@@ -107,7 +107,7 @@
  * <p>
  * <b>Check.</b> No attempt is sent before the servers were checked ({@code check.lua},
  * {@code server.lua}), at start or else by the first attempt. The first script is run for
- * each primary of a cluster, and otherwise the second one for each bucket: a proxy that
+ * each master of a cluster, and otherwise the second one for each bucket: a proxy that
  * hides several servers is refused, unless it refuses keys of several slots itself.
  * <p>
  * <b>Twemproxy</b>, if the settings name it, is taken for a cluster whose slots are the

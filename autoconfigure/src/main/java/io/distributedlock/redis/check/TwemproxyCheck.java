@@ -12,7 +12,7 @@ import io.distributedlock.redis.script.RedisLayout;
  * The check of the servers behind Twemproxy. First whether it keeps the keys of a lock
  * together, and on the server that had them: it may have restarted with another
  * configuration whenever connections broke, so that this is asked again then. Then of the
- * server of each bucket, once, as of the primaries of a cluster.
+ * server of each bucket, once, as of the masters of a cluster.
  * <p>
  * Invariant: no attempt is sent before one server has run all scripts of a probe that
  * began after the connections broke last, or with a client that does not tell of that
@@ -34,7 +34,7 @@ public final class TwemproxyCheck implements TopologyCheck {
 	public TwemproxyCheck(TwemproxyScriptExecutor executor, RedisLayout layout) {
 		this.executor = executor;
 		this.layout = layout;
-		this.servers = new ClusterPrimariesCheck(executor, layout);
+		this.servers = new ClusterMastersCheck(executor, layout);
 		this.round = newRound();
 	}
 

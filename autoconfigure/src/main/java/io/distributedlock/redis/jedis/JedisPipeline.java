@@ -58,7 +58,7 @@ final class JedisPipeline {
 				}
 			}
 			if (outcomes.stream().anyMatch(ScriptOutcome::isReadOnly)) {
-				// The pool closes it: another connection may lead to the present primary.
+				// The pool closes it: another connection may lead to the present master.
 				connection.setBroken();
 			}
 			return outcomes;

@@ -37,7 +37,7 @@ import io.distributedlock.redis.script.ScriptOutcome;
  * A pool of connections beside the one that Lettuce shares, each used by one worker at a
  * time; at most as many as there are workers. A connection on which a call had no reply
  * is closed, and so is that of a client whose factory was stopped. One to a replica is
- * closed when it is a second old, since another one may lead to the present primary.
+ * closed when it is a second old, since another one may lead to the present master.
  * <p>
  * A connection to a cluster leads to all nodes, but is used again for the same one only:
  * while other nodes do not reply, a new connection may take as long as their time-out.

@@ -367,7 +367,7 @@ public final class LettuceScriptExecutor implements ScriptExecutor {
 		/**
 		 * Sends no further scripts to the slot's node on a connection that broke or gives
 		 * no reply, or to a server that has become a replica: another connection may lead
-		 * to the present primary, and tells why if there is none.
+		 * to the present master, and tells why if there is none.
 		 */
 		private void avoid(Opened opened) {
 			ScriptCall probe = ScriptCall.probe(this.call.keys()[0]);

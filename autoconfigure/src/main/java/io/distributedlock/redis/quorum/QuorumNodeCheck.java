@@ -130,7 +130,7 @@ final class QuorumNodeCheck {
 						+ ": the nodes of a quorum are independent servers, since a replica that is promoted has"
 						+ " forgotten locks without a restart",
 				"Use servers without replication for distributed-lock.redis.quorum.nodes, or lock in the cluster or"
-						+ " the primary alone, by spring.data.redis");
+						+ " the master alone, by spring.data.redis");
 	}
 
 	private void requireLongestLease(String node, String stored) {

@@ -20,13 +20,13 @@ import io.distributedlock.redis.script.ScriptExecutor;
 import io.distributedlock.redis.script.ScriptReply;
 
 /**
- * The check of the primaries of a cluster: of each once, as far as the client knows which
+ * The check of the masters of a cluster: of each once, as far as the client knows which
  * slots they serve. A node that takes over a slot later is not checked. Each is asked for
  * its commands too, since the users of a node are its own.
  */
-public final class ClusterPrimariesCheck implements TopologyCheck {
+public final class ClusterMastersCheck implements TopologyCheck {
 
-	private static final Log logger = LogFactory.getLog(ClusterPrimariesCheck.class);
+	private static final Log logger = LogFactory.getLog(ClusterMastersCheck.class);
 
 	private final ScriptExecutor executor;
 
@@ -35,13 +35,13 @@ public final class ClusterPrimariesCheck implements TopologyCheck {
 	/** The slot of each bucket. */
 	private final int[] slots = new int[RedisLayout.BUCKETS];
 
-	/** The slots whose primary was checked. */
+	/** The slots whose master was checked. */
 	private final Set<Integer> done = ConcurrentHashMap.newKeySet();
 
-	/** The run ids of the primaries that have replied: a WARN names each once. */
+	/** The run ids of the masters that have replied: a WARN names each once. */
 	private final Set<String> runIds = ConcurrentHashMap.newKeySet();
 
-	public ClusterPrimariesCheck(ScriptExecutor executor, RedisLayout layout) {
+	public ClusterMastersCheck(ScriptExecutor executor, RedisLayout layout) {
 		this.executor = executor;
 		this.layout = layout;
 		Arrays.setAll(this.slots, (bucket) -> executor.slot(layout.lastOrder(bucket)));
@@ -75,7 +75,7 @@ public final class ClusterPrimariesCheck implements TopologyCheck {
 					if (failure.error() == LockError.NOT_PERMITTED || failure.error() == LockError.STORE_UNSUITABLE) {
 						step.onFailure().accept(failure);
 					}
-					logger.debug("The primary of slot " + slot + " is checked before the first attempt", failure);
+					logger.debug("The master of slot " + slot + " is checked before the first attempt", failure);
 				}));
 			}
 		}
