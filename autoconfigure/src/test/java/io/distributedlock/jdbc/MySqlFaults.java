@@ -5,15 +5,20 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.SQLException;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Predicate;
 
+import org.springframework.jdbc.UncategorizedSQLException;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /** Faults of the MySQL and MariaDB servers of the tests. */
 final class MySqlFaults extends JdbcFaults {
+
+	/** The code of the error that tells that no session has an id. */
+	private static final int UNKNOWN_SESSION = 1094;
 
 	private final boolean kills;
 
@@ -76,12 +81,26 @@ final class MySqlFaults extends JdbcFaults {
 		for (Long session : jdbc().queryForList("""
 				SELECT id FROM information_schema.processlist
 				WHERE db = DATABASE() AND id <> CONNECTION_ID()""", Long.class)) {
-			if (!spared.contains(session)) {
-				jdbc().execute("KILL CONNECTION " + session);
+			if (!spared.contains(session) && kill(session)) {
 				killed++;
 			}
 		}
 		return killed;
+	}
+
+	/** Returns {@code false} if the session has ended by itself. */
+	private boolean kill(long session) {
+		try {
+			jdbc().execute("KILL CONNECTION " + session);
+			return true;
+		}
+		catch (UncategorizedSQLException ex) {
+			SQLException cause = ex.getSQLException();
+			if (cause == null || cause.getErrorCode() != UNKNOWN_SESSION) {
+				throw ex;
+			}
+			return false;
+		}
 	}
 
 }
