@@ -211,6 +211,8 @@ record EngineBreakage(String name, String type, String text, String replacement)
 			new EngineBreakage("the loss of a share is told to one of its holds", "SharedGrant",
 					"this.holds.replace(hold, true, false)).toList()",
 					"this.holds.replace(hold, true, false)).limit(1).toList()"),
+			new EngineBreakage("a share goes to a request that came after it was granted", "StoreAttempt",
+					"return !late && this.requester", "return this.requester"),
 			new EngineBreakage("a share is released by the first hold to leave", "SharedGrant",
 					"if (this.count.decrementAndGet() == 0) {", "if (this.count.decrementAndGet() >= 0) {"));
 

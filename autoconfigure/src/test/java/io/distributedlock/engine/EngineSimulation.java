@@ -90,7 +90,12 @@ final class EngineSimulation {
 
 	private final Map<LockKey, Long> lastTokens = new HashMap<>();
 
-	/** The last tokens of exclusive holds, after which those of shares come. */
+	private final Map<SimulatedUser, Map<LockKey, Long>> tokensAtStart = new HashMap<>();
+
+	/**
+	 * The last tokens of exclusive holds, after which those of shares come that may be
+	 * joined.
+	 */
 	private final Map<LockKey, Long> lastExclusiveTokens = new HashMap<>();
 
 	/** When a key was last wanted by anybody. */
@@ -278,6 +283,7 @@ final class EngineSimulation {
 	void arrived(SimulatedUser user) {
 		this.present.add(user);
 		this.disturbancesAtStart.put(user, user.process().disturbances());
+		this.tokensAtStart.put(user, Map.copyOf(this.lastTokens));
 	}
 
 	void left(SimulatedUser user) {
@@ -303,7 +309,9 @@ final class EngineSimulation {
 			if (lease.isHeld() && !this.deletedAt.containsKey(key)) {
 				long token = lease.fencingToken(key).value();
 				boolean alone = user.request().mode() == LockMode.EXCLUSIVE;
-				Long last = (alone ? this.lastTokens : this.lastExclusiveTokens).get(key);
+				Map<LockKey, Long> before = alone ? this.lastTokens : (user.request().permits() == SHARED)
+						? this.lastExclusiveTokens : this.tokensAtStart.getOrDefault(user, Map.of());
+				Long last = before.get(key);
 				this.lastTokens.merge(key, token, Math::max);
 				if (alone) {
 					this.lastExclusiveTokens.put(key, token);

@@ -1,8 +1,10 @@
 package io.distributedlock.engine;
 
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
@@ -29,8 +31,13 @@ import io.distributedlock.local.LocalLockProvider;
 import io.distributedlock.local.LocalStore;
 import io.distributedlock.provider.AcquireObserver;
 import io.distributedlock.provider.AcquireOutcome;
+import io.distributedlock.provider.AttemptResult;
+import io.distributedlock.provider.CompletableStoreCall;
+import io.distributedlock.provider.LockContender;
 import io.distributedlock.provider.LockObserver;
+import io.distributedlock.provider.LockProvider;
 import io.distributedlock.provider.LockTimer;
+import io.distributedlock.provider.StoreCall;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -232,6 +239,29 @@ class SharedLocksTests {
 		assertThat(later).succeedsWithin(Duration.ofSeconds(5)).satisfies(LockLease::close);
 	}
 
+	/**
+	 * Its token would be lower than that of a permit that another process was told of.
+	 */
+	@Test
+	void permitThatWasAskedForEarlierIsNotGivenToALaterRequest() {
+		LockRequest request = EXCLUSIVE.withPermits(2).withWaitTime(Duration.ofSeconds(30));
+		SlowAnswers slow = new SlowAnswers(this.store);
+		try (LockTemplate others = new LockTemplate(slow.provider, LockSettings.defaults(), this.timer, List.of(),
+				List.of())) {
+			CompletableFuture<LockLease> leaving = others.acquireAsync(request);
+			LockLease rival = this.locks.acquire(request);
+			leaving.cancel(true);
+			CompletableFuture<LockLease> later = others.acquireAsync(request);
+			slow.answer();
+			assertThat(later).succeedsWithin(Duration.ofSeconds(30)).satisfies((lease) -> {
+				assertThat(lease.fencingToken()).isGreaterThan(rival.fencingToken());
+				lease.close();
+			});
+			rival.close();
+			await().until(() -> grants() == 0);
+		}
+	}
+
 	@Test
 	void waitingReadersJoinTheFirstOfThem() {
 		LockLease writer = this.locks.acquire(EXCLUSIVE);
@@ -304,6 +334,43 @@ class SharedLocksTests {
 		both.readLock().unlock();
 		assertThat(both.writeLock().tryLock()).isTrue();
 		both.writeLock().unlock();
+	}
+
+	/** Another process, whose first answer for a share comes when the test says so. */
+	private static final class SlowAnswers {
+
+		final LockProvider provider;
+
+		private final CompletableStoreCall<AttemptResult> first = new CompletableStoreCall<>();
+
+		private @Nullable AttemptResult answer;
+
+		SlowAnswers(LocalStore store) {
+			LocalLockProvider local = new LocalLockProvider(store);
+			this.provider = (LockProvider) Proxy.newProxyInstance(LockProvider.class.getClassLoader(),
+					new Class<?>[] { LockProvider.class }, (proxy, method, arguments) -> {
+						Object result = method.invoke(local, arguments);
+						return method.getName().equals("newShareContender") ? slow((LockContender) result) : result;
+					});
+		}
+
+		private LockContender slow(LockContender contender) {
+			return (LockContender) Proxy.newProxyInstance(LockContender.class.getClassLoader(),
+					new Class<?>[] { LockContender.class }, (proxy, method, arguments) -> {
+						Object result = method.invoke(contender, arguments);
+						if (this.answer != null || !(result instanceof StoreCall<?> call)
+								|| !(call.result() instanceof AttemptResult attempt)) {
+							return result;
+						}
+						this.answer = attempt;
+						return this.first;
+					});
+		}
+
+		void answer() {
+			this.first.complete(Objects.requireNonNull(this.answer));
+		}
+
 	}
 
 }

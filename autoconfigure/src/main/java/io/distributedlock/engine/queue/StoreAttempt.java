@@ -128,12 +128,16 @@ final class StoreAttempt {
 	/**
 	 * Whether a grant of this attempt can be given to a request. With a shortest hold,
 	 * the store may keep it for too short a time for another request that waits for
-	 * further keys.
+	 * further keys. A share is for those who came before it was asked for: since then
+	 * other processes may have been granted shares too, with higher tokens.
 	 */
 	boolean suits(KeyRequest request) {
+		if (request == this.requester) {
+			return true;
+		}
+		boolean late = this.owner.isShare() && request.budget().startNanos() - this.sentNanos > 0;
 		LockTerms terms = request.terms();
-		return request == this.requester
-				|| (this.requester.terms().suit(terms) && (terms.minHold() == null || request.isAlone()));
+		return !late && this.requester.terms().suit(terms) && (terms.minHold() == null || request.isAlone());
 	}
 
 	/** Whether the requester takes the answer, as it is not in the queue. */
