@@ -68,8 +68,14 @@ public abstract class ConnectionSource implements AutoCloseable {
 		if (error == LockError.STORE_FAILED && isPoolTimeout(ex)) {
 			error = LockError.STORE_TIMEOUT;
 		}
-		return LockProviderException.nothingSent(error, SqlErrors.PROVIDER, "has no connection: " + ex.getMessage(),
-				ex);
+		return LockProviderException.nothingSent(error, SqlErrors.PROVIDER, "has no connection: " + problem(ex), ex);
+	}
+
+	/** A pool says for how long it has tried, and its cause why that has failed. */
+	private static String problem(SQLException ex) {
+		String message = String.valueOf(ex.getMessage());
+		String why = (ex.getCause() != null) ? ex.getCause().getMessage() : null;
+		return (why != null && !message.contains(why)) ? message + ": " + why.lines().findFirst().orElse("") : message;
 	}
 
 	/** Whether a pool had no connection in time. Its cause may say why. */

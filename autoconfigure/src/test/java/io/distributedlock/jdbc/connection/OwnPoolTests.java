@@ -114,7 +114,9 @@ class OwnPoolTests {
 		try (ConnectionSource connections = connect("jdbc:postgresql://localhost:1/none", "")) {
 			// A pool that has not tried to connect yet is asked again.
 			LockProviderException ex = failureToBorrow(connections, PATIENCE);
-			assertThat(ex).hasMessageContaining("DL-302").hasRootCauseInstanceOf(ConnectException.class);
+			assertThat(ex).hasMessageContaining("DL-302")
+				.hasMessageContaining(": Connection to localhost:1 refused")
+				.hasRootCauseInstanceOf(ConnectException.class);
 			assertThat(ex.error()).isEqualTo(LockError.STORE_TIMEOUT);
 			assertThat(ex.isEffectUnknown()).isFalse();
 		}
@@ -126,7 +128,9 @@ class OwnPoolTests {
 		try (ConnectionSource connections = LockDataSource.connect(url, "nobody", "wrong", null, 1, CALL_TIMEOUT)
 			.connections()) {
 			await().atMost(PATIENCE)
-				.untilAsserted(() -> assertThat(failureToBorrow(connections, CALL_TIMEOUT).error())
+				.untilAsserted(() -> assertThat(failureToBorrow(connections, CALL_TIMEOUT))
+					.hasMessageContaining("Access denied for user 'nobody'")
+					.extracting(LockProviderException::error)
 					.isEqualTo(LockError.NOT_PERMITTED));
 		}
 	}
