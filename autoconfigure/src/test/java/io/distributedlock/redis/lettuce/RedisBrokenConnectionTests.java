@@ -103,8 +103,10 @@ class RedisBrokenConnectionTests {
 		}
 		assertThat(failures).as("calls that failed, of which a stall of this machine explains one")
 			.isLessThanOrEqualTo(1);
-		// The server may still list one that it has just ended.
-		await().untilAsserted(() -> assertThat(connections()).isEqualTo(before));
+		// The server may still list one that it has just ended. Two are kept if what a
+		// stall has left unclear was released beside a call.
+		await().atMost(Duration.ofMinutes(1))
+			.untilAsserted(() -> assertThat(connections()).isBetween(before, before + 1));
 	}
 
 	/** Repeats what a broken connection, or a stall of this machine, has left unclear. */
