@@ -77,7 +77,8 @@ final class ChaosRun implements AutoCloseable {
 		this.clients.forEach(ChaosClient::awaitReady);
 		this.probe.start();
 		this.end = System.nanoTime() + this.settings.time().toNanos();
-		this.tasks.addAll(this.executor
+		// First, as a lane that has failed may be the reason for what else has.
+		this.tasks.addAll(0, this.executor
 			.invokeAll(Stream.of(FaultKind.Lane.values()).map((lane) -> new FaultInjector(this, lane)).toList()));
 		for (Future<?> task : this.tasks) {
 			task.get();
