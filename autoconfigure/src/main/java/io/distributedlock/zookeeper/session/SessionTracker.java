@@ -383,12 +383,11 @@ public final class SessionTracker implements ConnectionStateListener {
 		if (failure != null) {
 			return failure;
 		}
-		String problem = this.closed ? "is closed"
-				: (this.client.getState() != CuratorFrameworkState.STARTED)
-						? "cannot be reached: the CuratorFramework was not started"
-						: (current != null && current.session().isConnected())
-								? ZooKeeperErrors.notProven(current.session().grantedTimeoutNanos())
-								: "is not connected";
+		String problem = this.closed ? "is closed" : (this.client.getState() != CuratorFrameworkState.STARTED)
+				? "cannot be reached: the CuratorFramework was not started"
+				: (current != null && current.session().isConnected())
+						? ZooKeeperErrors.notProven(current.session().grantedTimeoutNanos())
+						: "is not connected to " + this.client.getZookeeperClient().getCurrentConnectionString();
 		LockError error = this.closed ? LockError.SHUTTING_DOWN : LockError.STORE_TIMEOUT;
 		return LockProviderException.nothingSent(error, ZooKeeperErrors.PROVIDER, problem, null);
 	}
