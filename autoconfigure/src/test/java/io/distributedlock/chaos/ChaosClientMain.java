@@ -27,6 +27,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.Environment;
 import org.springframework.core.env.SimpleCommandLinePropertySource;
 
@@ -140,8 +141,9 @@ final class ChaosClientMain {
 		HistoryLog log = new HistoryLog(Path.of(environment.getRequiredProperty(HISTORY)));
 		new StallMeter(name, log).start();
 		ChaosWorker.Setting setting = new ChaosWorker.Setting(name, context.getBean(LockOperations.class),
-				context.getBean(ChaosService.class), context.getBean(LockProvider.class).supports(LockMode.PERMIT), log,
-				new AtomicLong());
+				context.getBean(ChaosService.class), context.getBean(LockProvider.class).supports(LockMode.PERMIT)
+						? context.getBean(ChaosPermits.class) : null,
+				log, new AtomicLong());
 		List<ChaosWorker> workers = new ArrayList<>();
 		for (int thread = 0; thread < THREADS; thread++) {
 			workers.add(new ChaosWorker(setting,
@@ -174,6 +176,12 @@ final class ChaosClientMain {
 		@Bean
 		ChaosService chaosService() {
 			return new ChaosService();
+		}
+
+		@Bean
+		@Lazy
+		ChaosPermits chaosPermits() {
+			return new ChaosPermits();
 		}
 
 	}

@@ -28,9 +28,4 @@ class ChaosService {
 		body.accept(LockContext.current());
 	}
 
-	@DistributedLock(name = NAME, key = "#key", waitTime = WAIT_TIME, permits = PERMITS)
-	void permit(String key, Consumer<LockLease> body) {
-		body.accept(LockContext.current());
-	}
-
 }

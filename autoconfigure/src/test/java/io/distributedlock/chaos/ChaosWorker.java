@@ -2,6 +2,7 @@ package io.distributedlock.chaos;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -9,6 +10,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
 
 import io.distributedlock.LockError;
 import io.distributedlock.LockException;
@@ -92,7 +95,7 @@ final class ChaosWorker extends Thread {
 		List<String> keys = numbers.stream().map((number) -> "key-" + number).toList();
 		List<Integer> kinds = KEYS.get(numbers.get(0));
 		int kind = kinds.get(this.random.nextInt(kinds.size()));
-		int permits = (kind != ChaosService.PERMITS || this.setting.permits()) ? kind : 0;
+		int permits = (kind != ChaosService.PERMITS || this.setting.permits() != null) ? kind : 0;
 		Duration wait = wait(mode);
 		long limit = Math.max(wait.toNanos(), ChaosRun.CALL_TIMEOUT.toNanos());
 		keys.forEach((key) -> log(Kind.CALL, id, key, limit, mode + " " + permits));
@@ -150,7 +153,7 @@ final class ChaosWorker extends Thread {
 		ChaosService service = this.setting.service();
 		switch (work.permits) {
 			case 0 -> service.work(key, work::run);
-			case ChaosService.PERMITS -> service.permit(key, work::run);
+			case ChaosService.PERMITS -> Objects.requireNonNull(this.setting.permits()).permit(key, work::run);
 			default -> service.share(key, work::run);
 		}
 	}
@@ -206,12 +209,12 @@ final class ChaosWorker extends Thread {
 	 * @param name the name of the process
 	 * @param locks the locks
 	 * @param service the bean with locked methods
-	 * @param permits whether the store has permits
+	 * @param permits the bean with permits, or {@code null} if the store has none
 	 * @param log the history
 	 * @param calls counts calls
 	 */
-	record Setting(String name, LockOperations locks, ChaosService service, boolean permits, HistoryLog log,
-			AtomicLong calls) {
+	record Setting(String name, LockOperations locks, ChaosService service, @Nullable ChaosPermits permits,
+			HistoryLog log, AtomicLong calls) {
 	}
 
 	/** The work of one call under its lock. */
